@@ -111,20 +111,51 @@ static inline bool synchronizer_may_be_received(int socket, int last) {
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != EPIPE;
 }
 
-/// Whether the TLS library has read bytes from the connection of a handle that libcurl has not taken. The kernel does not know of them.
-/// The package does not link the TLS library: libcurl has loaded it.
-static inline bool synchronizer_has_decrypted(CURL *easy) {
+/// The TLS library's object for the connection of a handle, and which library it is; null if there is none. The package does not link
+/// the library, because libcurl has loaded it: `dlsym` finds its functions.
+static inline void *synchronizer_tls(CURL *easy, curl_sslbackend *library) {
     struct curl_tlssessioninfo *session = 0;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return false;
-    if (session->backend == CURLSSLBACKEND_OPENSSL) {
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
+    *library = session->backend;
+    return session->internals;
+}
+
+/// Whether the TLS library has read bytes from the connection of a handle that libcurl has not taken. The kernel does not know of them.
+static inline bool synchronizer_has_decrypted(CURL *easy) {
+    curl_sslbackend library = CURLSSLBACKEND_NONE;
+    void *tls = synchronizer_tls(easy, &library);
+    if (tls && library == CURLSSLBACKEND_OPENSSL) {
         int (*has_pending)(const void *) = (int (*)(const void *))dlsym(0, "SSL_has_pending");
-        return has_pending && has_pending(session->internals);
+        return has_pending && has_pending(tls);
     }
-    if (session->backend == CURLSSLBACKEND_GNUTLS) {
+    if (tls && library == CURLSSLBACKEND_GNUTLS) {
         size_t (*check_pending)(void *) = (size_t(*)(void *))dlsym(0, "gnutls_record_check_pending");
-        return check_pending && check_pending(session->internals) > 0;
+        return check_pending && check_pending(tls) > 0;
     }
     return false;
+}
+
+/// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS library
+/// than OpenSSL and GnuTLS.
+static inline bool synchronizer_negotiated_http2(CURL *easy) {
+    curl_sslbackend library = CURLSSLBACKEND_NONE;
+    void *tls = synchronizer_tls(easy, &library);
+    if (!tls) return false;
+    struct {
+        const unsigned char *bytes;
+        unsigned int size;
+    } name = {0, 0};
+    if (library == CURLSSLBACKEND_OPENSSL) {
+        void (*selected)(const void *, const unsigned char **, unsigned int *) =
+            (void (*)(const void *, const unsigned char **, unsigned int *))dlsym(0, "SSL_get0_alpn_selected");
+        if (selected) selected(tls, &name.bytes, &name.size);
+    } else if (library == CURLSSLBACKEND_GNUTLS) {
+        int (*selected)(void *, void *) = (int (*)(void *, void *))dlsym(0, "gnutls_alpn_get_selected_protocol");
+        if (!selected || selected(tls, &name) != 0) return false;
+    } else {
+        return true;
+    }
+    return name.size == 2 && name.bytes[0] == 'h' && name.bytes[1] == '2';
 }
 
 static inline int synchronizer_port(const struct sockaddr_storage *address) {

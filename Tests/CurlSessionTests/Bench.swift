@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
-import Synchronization
+import TestSupport
 
 @testable import CurlSession
 
@@ -10,17 +10,19 @@ final class Bench: Sendable {
     let server: ScriptedServer
     let recorder: Recorder
     let session: CurlSession
-    let queue = DispatchQueue(label: "delegate")
+    let queue: DispatchQueue
     /// The engine of its own, if it has one.
     private let timed: TimedEngine?
 
     init(
         _ recorder: Recorder = Recorder(), options: CurlSession.Options = .init(), timed: TimedEngine? = nil,
+        queue: DispatchQueue = DispatchQueue(label: "delegate"),
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         server = try ScriptedServer()
         self.recorder = recorder
         self.timed = timed
+        self.queue = queue
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
         let operations = OperationQueue()
@@ -33,6 +35,17 @@ final class Bench: Sendable {
     deinit {
         session.invalidateAndCancel()
         server.stop()
+    }
+
+    /// A bench whose session trusts the relays of TLS.
+    static func overTLS(
+        _ recorder: Recorder = Recorder(), timed: TimedEngine? = nil,
+        queue: DispatchQueue = DispatchQueue(label: "delegate"),
+        configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws -> Bench {
+        var options = CurlSession.Options()
+        options.tls.additionalAuthorities = TestCertificate.authority.text
+        return try Bench(recorder, options: options, timed: timed, queue: queue, configure: configure)
     }
 
     /// Starts a task.

@@ -180,6 +180,38 @@ import Testing
         await #expect(throws: URLError.self) { try await bench.session.data(from: bench.server.url()) }
     }
 
+    @Test func `cancelling a session ends tasks that were never resumed, and Foundation's tasks`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = .script(.hold)
+        let task = bench.session.dataTask(with: bench.server.url())
+        let downloads = (0..<2).map { _ in bench.session.downloadTask(with: bench.server.url()) }
+        downloads[0].resume()
+        bench.session.invalidateAndCancel()
+        await bench.recorder.waitForInvalidation()
+        #expect(task.state == .completed && (task.error as? URLError)?.code == .cancelled)
+        #expect(downloads.allSatisfy { $0.state == .canceling || $0.state == .completed })
+    }
+
+    @Test func `no two tasks of a session have the same number, Foundation's included`() throws {
+        let bench = try Bench()
+        let url = bench.server.url()
+        let tasks = (0..<3).flatMap { _ in
+            [bench.session.dataTask(with: url), bench.session.downloadTask(with: url)] as [URLSessionTask]
+        }
+        #expect(Set(tasks.map(\.taskIdentifier)).count == 6)
+        for task in tasks { task.cancel() }
+    }
+
+    @Test func `the shared session is one of CurlSession's, and can't be invalidated`() async throws {
+        let server = try ScriptedServer { _ in Reply("hello") }
+        defer { server.stop() }
+        CurlSession.shared.invalidateAndCancel()
+        CurlSession.shared.finishTasksAndInvalidate()
+        let (data, _) = try await CurlSession.shared.data(from: server.url())
+        #expect(data == Data("hello".utf8))
+        #expect(CurlSession.shared === CurlSession.shared)
+    }
+
     @Test func `tasks run to their end before the session is invalid`() async throws {
         let bench = try Bench()
         let gate = Gate()

@@ -43,6 +43,15 @@ import Testing
         #expect(storage.cookies?.count == 2)
     }
 
+    @Test func `only the first 500 lines of a response are read`() throws {
+        let (jar, storage) = try jar()
+        let lines = (1...600).map { "n\($0)=\($0)" }
+        jar.store(lines, from: url, at: now, policy: .always)
+        #expect(storage.cookies?.count == CookieTable.maximumPerDomain)
+        #expect(storage.cookies?.contains { $0.name == "n500" } == true)
+        #expect(storage.cookies?.contains { $0.name == "n501" } == false)
+    }
+
     @Test func `policies are kept`() throws {
         let (jar, storage) = try jar()
         let other = try #require(URL(string: "http://b.test/"))

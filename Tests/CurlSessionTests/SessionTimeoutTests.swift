@@ -111,6 +111,50 @@ extension Engine {
         #expect(bench.recorder.calls == [.head(200), .end(.timedOut)])
     }
 
+    @Test(arguments: ["/", "/redirect"])
+    func `a delegate that never decides does not keep a task from its end`(target: String) async throws {
+        let clock = TimedEngine()
+        let recorder = Recorder(redirecting: { _, _, _ in }, disposing: { _, _ in })
+        let bench = try Bench(recorder, timed: clock) { $0.timeoutIntervalForResource = 20 }
+        bench.server["/"] = .script(.text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"), .hold)
+        bench.server["/redirect"] = Reply(status: 302, fields: ["Location": "/"])
+        bench.start(target)
+        while bench.recorder.calls.isEmpty { await Task.yield() }
+        await clock.settle()
+        clock.advance(21)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(.timedOut))
+        #expect(bench.recorder.body.isEmpty)
+    }
+
+    /// With an HTTP proxy, libcurl counts the connections to the proxy.
+    @Test func `a task that waits for a connection to a proxy does not time out`() async throws {
+        let clock = TimedEngine()
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let gate = Gate()
+        proxy["http://a.test/"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"), .wait(gate), .text("llo"))
+        proxy["http://b.test/"] = Reply("world")
+        let bench = try Bench(timed: clock) {
+            $0.timeoutIntervalForRequest = 10
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
+        }
+        let first = bench.start { $0.url = URL(string: "http://a.test/") }
+        while bench.recorder.body.count < 2 { await Task.yield() }
+        first.suspend()
+        bench.start { $0.url = URL(string: "http://b.test/") }
+        await clock.settle()
+        clock.advance(11)
+        await clock.settle()
+        #expect(bench.recorder.calls == [.head(200)])
+        first.resume()
+        gate.open()
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.body == Data("helloworld".utf8))
+    }
+
     @Test func `the whole has its own limit, also for tasks that wait for a connection`() async throws {
         let clock = TimedEngine()
         let bench = try Bench(timed: clock) {

@@ -53,9 +53,7 @@ import Testing
     }
 
     @Test func `late bytes on one connection do not move a request from a connection of HTTP/2`() async throws {
-        var options = CurlSession.Options()
-        options.tls.additionalAuthorities = TestCertificate.authority.text
-        let bench = try Bench(options: options, timed: TimedEngine())
+        let bench = try Bench.overTLS(timed: TimedEngine())
         let gate = Gate()
         bench.server["/"] = .script(
             .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"), .wait(gate), .text(Self.poison))
@@ -93,9 +91,7 @@ import Testing
 
     /// libcurl reads the bytes of the body that were missing, and OpenSSL keeps the rest of the record.
     @Test func `bytes behind a response in the same TLS record are not the answer to the next request`() async throws {
-        var options = CurlSession.Options()
-        options.tls.additionalAuthorities = TestCertificate.authority.text
-        let bench = try Bench(options: options)
+        let bench = try Bench.overTLS()
         let relay = try TLSRelay(to: bench.server.port)
         let gate = Gate()
         bench.server["/first"] = .script(

@@ -112,6 +112,19 @@ import Testing
         #expect(tls.pinsByHost[TLSConfiguration.canonical("www.example.com")] == nil)
     }
 
+    /// libcurl 7.88 accepts such responses. Surplus bytes that claim to be of HTTP/2 must not become the next response.
+    @Test(arguments: ["HTTP/2 200", "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200"])
+    func `a server that did not agree on HTTP/2 can't claim to speak it`(line: String) async throws {
+        let server = try ScriptedServer()
+        defer { server.stop() }
+        server["/"] = .script(.text("\(line)\r\nContent-Length: 5\r\n\r\nhello"))
+        let relay = try TLSRelay(to: server.port)
+        for url in [server.url(), relay.url()] {
+            let error = await #expect(throws: URLError.self) { try await Self.session().data(from: url) }
+            #expect(error?.code == .badServerResponse)
+        }
+    }
+
     @Test func `without the additional authority the same server is not trusted`() async throws {
         let error = try await Self.failure(
             Case(failure: .unknownAuthority, code: .unknown, client: { $0.additionalAuthorities = nil }))

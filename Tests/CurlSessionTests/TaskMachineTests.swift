@@ -149,29 +149,3 @@ extension HostSlotsTests {
         #expect(URLReference.resolve("/x#g", against: base)?.absoluteString == "http://h/x#g")
     }
 }
-
-@Suite(.bounded) struct MailboxTests {
-    /// The server always delivers the next piece before the delegate has taken the last one, so the mailbox is never empty.
-    @Test func `a mailbox that is never empty keeps only few of the pieces that it has delivered`() {
-        var state = TaskCore.State()
-        _ = state.post(.data(Data([0])))
-        for number in 1...1000 {
-            _ = state.post(.data(Data([UInt8(truncatingIfNeeded: number)])))
-            guard case .data(let piece)? = state.next() else {
-                Issue.record("piece \(number) is missing")
-                return
-            }
-            #expect(piece == Data([UInt8(truncatingIfNeeded: number - 1)]))
-            #expect(state.events.count <= 4)
-        }
-    }
-
-    /// Otherwise, all of a bomb would be decoded before its transfer ends, while all other loads wait.
-    @Test func `a task that is cancelled takes no more bytes`() throws {
-        let bench = try Bench()
-        let task = bench.start()
-        #expect(task.core.checkRoom())
-        task.cancel()
-        #expect(!task.core.checkRoom())
-    }
-}

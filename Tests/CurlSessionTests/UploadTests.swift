@@ -7,6 +7,26 @@ import Testing
 @testable import CurlSession
 
 @Suite(.bounded) struct UploadTests {
+    @Test(arguments: [true, false]) func `an async upload asks its delegate about redirects`(isFile: Bool) async throws
+    {
+        let bench = try Bench()
+        bench.server["/"] = Reply("moved", status: 307, fields: ["Location": "/x"])
+        let delegate = Recorder(redirecting: { _, _, decide in decide(nil) })
+        var request = URLRequest(url: bench.server.url())
+        request.httpMethod = "POST"
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("body".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (data, response) =
+            isFile
+            ? try await bench.session.upload(for: request, fromFile: file, delegate: delegate)
+            : try await bench.session.upload(for: request, from: Data("body".utf8), delegate: delegate)
+        #expect((response as? HTTPURLResponse)?.statusCode == 307)
+        #expect(data == Data("moved".utf8))
+        #expect(delegate.calls == [.sent(4), .redirect(307, "/x")])
+        #expect(bench.server.requests.map(\.body) == [Data("body".utf8)])
+    }
+
     private let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
 
     @Test func `a body is sent whole, and the delegate hears how far`() async throws {

@@ -29,6 +29,7 @@ extension HostileCase {
             .response(status: "http/1.1 200 OK")),
         HostileCase(
             "An invalid version", "a tab after the version", bad, .response(status: "HTTP/1.1\t200 OK"), .close),
+        HostileCase("An invalid version", "HTTP/2 200", bad, .response(status: "HTTP/2 200"), .close),
         HostileCase("An invalid version", "HTTP/3 200", bad, .response(status: "HTTP/3 200"), .close),
         HostileCase("An invalid version", "HTTP/1.1200 OK", bad, .response(status: "HTTP/1.1200 OK"), .close),
         HostileCase(

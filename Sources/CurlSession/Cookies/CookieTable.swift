@@ -5,6 +5,9 @@ struct CookieTable: Sendable {
     /// The most cookies of a domain, and of all domains together.
     static let maximumPerDomain = 180
     static let maximumInAll = 3000
+    /// The most `Set-Cookie` lines of a response that are read. More cannot be kept: a host sets cookies for itself and the few domains
+    /// above it. Without a limit, thousands of lines would delay all sessions that share the storage.
+    static let maximumLines = 500
 
     /// A change that has not been written into the storage.
     enum Change: Sendable, Hashable {
@@ -64,7 +67,7 @@ struct CookieTable: Sendable {
 
     /// Stores the cookies of a response. Ignores those that the server must not set.
     mutating func store(_ lines: [String], from target: CookieTarget, at now: Date) {
-        for line in lines {
+        for line in lines.prefix(Self.maximumLines) {
             guard let line = SetCookieLine(line), let cookie = Cookie(line, from: target, at: now) else { continue }
             guard target.isSecure || !hidesSecureCookie(cookie) else { continue }
             let key = Key(cookie)

@@ -15,20 +15,21 @@ extension ConnectionPool {
     /// Sends a task's request as soon as its host has a free slot.
     func start(_ task: TaskCore, with exchange: Exchange) {
         engine.assertIsCurrent()
+        goesOn(task)
         guard !task.isOver else { return }
         let waiting = Waiting(task, exchange: exchange)
-        if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
+        if slots.take(exchange.peer, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
         queued[ObjectIdentifier(task)] = waiting
         transferWaits(until: task.resourceDeadline)
     }
 
-    /// Starts the waiting tasks for which an origin has free slots.
-    func startWaiting(_ origin: String) {
-        while let next = slots.takeNext(origin) {
+    /// Starts the waiting tasks for which a peer has free slots.
+    func startWaiting(_ peer: String) {
+        while let next = slots.takeNext(peer) {
             if let (task, exchange) = next.request, !task.isOver {
                 begin(task, with: exchange)
             } else {
-                slots.release(origin)
+                slots.release(peer)
             }
         }
     }
@@ -39,16 +40,28 @@ extension ConnectionPool {
             return
         }
         waiting.request = nil
-        slots.waiterLeft(request.exchange.origin) { $0.request == nil }
+        slots.waiterLeft(request.exchange.peer) { $0.request == nil }
     }
 
-    /// Ends the queued tasks that have timed out.
+    /// Lets a task time out while it waits for a decision of its delegate.
+    func waitsForDelegate(_ task: TaskCore) {
+        guard !task.isOver else { return }
+        deciding[ObjectIdentifier(task)] = task
+        transferWaits(until: task.resourceDeadline)
+    }
+
+    /// Call it when a task no longer waits for its delegate.
+    func goesOn(_ task: TaskCore) {
+        deciding[ObjectIdentifier(task)] = nil
+    }
+
+    /// Ends the tasks without a transfer that have timed out.
     /// - Returns: The time at which the next one times out.
-    func expireQueued() -> UInt64 {
+    func expireWaiting() -> UInt64 {
         var next = UInt64.max
-        for task in queued.values.compactMap({ $0.request?.task }) {
+        for task in queued.values.compactMap({ $0.request?.task }) + Array(deciding.values) {
             if task.resourceDeadline <= engine.now {
-                withdraw(task)
+                task.dropTransfer()
                 task.end(.timeout, from: self)
             } else {
                 next = min(next, task.resourceDeadline)

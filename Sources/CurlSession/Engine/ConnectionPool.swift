@@ -22,12 +22,16 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     var slots: HostSlots<Waiting>
     /// Tasks that wait for a slot.
     var queued: [ObjectIdentifier: Waiting] = [:]
+    /// Tasks that wait for a decision of their delegate, and have nothing on libcurl.
+    var deciding: [ObjectIdentifier: TaskCore] = [:]
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
     /// Tasks with events for their delegates.
     private var outbox: [TaskCore] = []
     /// Transfers that have gathered bytes in this iteration.
     private var gathering: [Transfer] = []
+    /// Transfers that have taken so many bytes ahead that the others on their connections have to wait.
+    var crowded: [ObjectIdentifier: Transfer] = [:]
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
@@ -63,7 +67,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
-            slots.release(exchange.origin)
+            slots.release(exchange.peer)
             return task.end(URLError(.unknown), from: self)
         }
         let transfer = Transfer(task: task, exchange: exchange, pool: self, easy: easy)
@@ -110,8 +114,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         transfer.detach()
         curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
-        slots.release(transfer.exchange.origin)
-        startWaiting(transfer.exchange.origin)
+        holdsUpNoLonger(transfer)
+        slots.release(transfer.exchange.peer)
+        startWaiting(transfer.exchange.peer)
         if active.isEmpty { restUntilUnused() }
     }
 
@@ -127,14 +132,14 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         remove(transfer)
     }
 
-    /// Notes that an origin has answered with HTTP/2 or later. This runs in a callback, which must not call libcurl, so `settle`
+    /// Notes that a peer has answered with HTTP/2 or later. This runs in a callback, which must not call libcurl, so `settle`
     /// starts the waiting tasks.
-    func originMultiplexes(_ transfer: Transfer) {
+    func peerMultiplexes(_ transfer: Transfer) {
         if transfer.socket >= 0 { engine.withSockets { table, _ in table[transfer.socket].isMultiplexed = true } }
-        if slots.setMultiplexed(transfer.exchange.origin) { multiplexed.append(transfer.exchange.origin) }
+        if slots.setMultiplexed(transfer.exchange.peer) { multiplexed.append(transfer.exchange.peer) }
     }
 
-    func multiplexes(_ origin: String) -> Bool { slots.isMultiplexed(origin) }
+    func multiplexes(_ peer: String) -> Bool { slots.isMultiplexed(peer) }
 
     /// Ends transfers that are done, starts those that can start, and notifies the delegates.
     func settle() {
@@ -150,7 +155,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 finish(transfer, error: transfer.meaning(of: code))
             }
         }
-        while let origin = multiplexed.popLast() { startWaiting(origin) }
+        while let peer = multiplexed.popLast() { startWaiting(peer) }
+        pauseHeldUp()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []
         guard !outbox.isEmpty else { return }
@@ -234,14 +240,16 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     }
 
     private func restUntilUnused() {
-        deadline = engine.now + UInt64(Self.maximumAge) * 1_000_000_000
+        deadline = deciding.values.reduce(engine.now + UInt64(Self.maximumAge) * 1_000_000_000) {
+            min($0, $1.resourceDeadline)
+        }
         engine.timesChanged(self)
     }
 
     /// Ends the transfers that have timed out. Without any transfer, closes the idle connections.
     func deadlinePassed() {
         deadline = .max
-        if active.isEmpty, queued.isEmpty { return close() }
+        if active.isEmpty, queued.isEmpty, deciding.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
                 if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(.timeout) }
@@ -249,7 +257,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 deadline = min(deadline, transfer.deadline)
             }
         }
-        deadline = min(deadline, expireQueued())
+        deadline = min(deadline, expireWaiting())
         engine.timesChanged(self)
     }
 

@@ -52,6 +52,10 @@ struct Exchange: Sendable {
     /// Whether an HTTP proxy receives the request itself, rather than a tunnel for it. Only then does a 407 come from the proxy.
     var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
 
+    /// What libcurl connects to, perhaps through a tunnel: the origin, or an HTTP proxy that receives the request itself. The limit of
+    /// connections applies to it.
+    var peer: String { talksToProxy ? proxy?.url ?? origin : origin }
+
     var isSecure: Bool { origin.utf8.count > 5 && origin.utf8.dropFirst(4).first != UInt8(ascii: ":") }
 
     /// The origin of an http or https URL (RFC 6454 §4): scheme, host and port, in small letters, without the default port. Nil for

@@ -1,11 +1,11 @@
-/// Decides which tasks may use a connection to an origin, and which wait. A pure value.
+/// Decides which tasks may use a connection to a peer (an origin or a proxy), and which wait. A pure value.
 ///
 /// libcurl could queue transfers itself. But it would start one at the moment when the last response on a connection ends, before
 /// the session can see whether more bytes follow that response.
 struct HostSlots<Waiter> {
-    /// Concurrent transfers for each origin that does not multiplex.
+    /// Concurrent transfers for each peer that does not multiplex.
     let limit: Int
-    private var origins: [String: Origin] = [:]
+    private var peers: [String: Peer] = [:]
 
     init(limit: Int) {
         self.limit = max(1, limit)
@@ -13,43 +13,43 @@ struct HostSlots<Waiter> {
 
     /// Takes a slot, or queues `waiter` behind the waiters of the same or a higher priority.
     /// - Returns: Whether it took a slot.
-    mutating func take(_ origin: String, priority: Float, waiter: Waiter) -> Bool {
-        origins[origin, default: Origin()].take(limit: limit, priority: priority, waiter: waiter)
+    mutating func take(_ peer: String, priority: Float, waiter: Waiter) -> Bool {
+        peers[peer, default: Peer()].take(limit: limit, priority: priority, waiter: waiter)
     }
 
     /// Gives back a slot. Call `takeNext` afterwards, until it returns nil.
-    mutating func release(_ origin: String) {
-        origins[origin]?.inUse -= 1
+    mutating func release(_ peer: String) {
+        peers[peer]?.inUse -= 1
     }
 
-    /// Notes that the origin speaks HTTP/2, so that all transfers share a connection. Call `takeNext` afterwards, until it returns
+    /// Notes that the peer speaks HTTP/2, so that all transfers share a connection. Call `takeNext` afterwards, until it returns
     /// nil.
     /// - Returns: Whether this was not known before.
-    mutating func setMultiplexed(_ origin: String) -> Bool {
-        guard origins[origin]?.isMultiplexed == false else { return false }
-        origins[origin]?.isMultiplexed = true
+    mutating func setMultiplexed(_ peer: String) -> Bool {
+        guard peers[peer]?.isMultiplexed == false else { return false }
+        peers[peer]?.isMultiplexed = true
         return true
     }
 
-    func isMultiplexed(_ origin: String) -> Bool { origins[origin]?.isMultiplexed == true }
+    func isMultiplexed(_ peer: String) -> Bool { peers[peer]?.isMultiplexed == true }
 
     /// Notes that a waiter has left the queue. Such waiters are removed only once they may be the majority, so that each removal
     /// takes constant time on average.
-    mutating func waiterLeft(_ origin: String, hasLeft: (Waiter) -> Bool) {
-        origins[origin]?.waiterLeft(hasLeft)
+    mutating func waiterLeft(_ peer: String, hasLeft: (Waiter) -> Bool) {
+        peers[peer]?.waiterLeft(hasLeft)
     }
 
-    /// The number of waiters of an origin that have not been removed. For tests.
-    func waiters(_ origin: String) -> Int { origins[origin].map { $0.waiting.count - $0.first } ?? 0 }
+    /// The number of waiters of a peer that have not been removed. For tests.
+    func waiters(_ peer: String) -> Int { peers[peer].map { $0.waiting.count - $0.first } ?? 0 }
 
     /// Gives the next waiter a slot, and returns the waiter.
-    mutating func takeNext(_ origin: String) -> Waiter? {
-        if let next = origins[origin]?.takeNext(limit) { return next }
-        if origins[origin]?.isUseless == true { origins[origin] = nil }
+    mutating func takeNext(_ peer: String) -> Waiter? {
+        if let next = peers[peer]?.takeNext(limit) { return next }
+        if peers[peer]?.isUseless == true { peers[peer] = nil }
         return nil
     }
 
-    private struct Origin {
+    private struct Peer {
         var inUse = 0
         var isMultiplexed = false
         /// Entries before `first` have got a slot; their `waiter` is nil.

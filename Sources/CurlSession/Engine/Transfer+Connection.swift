@@ -30,7 +30,7 @@ extension Transfer {
             socket = -1  // the connection may have another socket
             // `closeSpeakingConnections` closes no HTTP/2 connection.
             let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
-            needsNewConnection = !isSilent && !pool.multiplexes(exchange.origin)
+            needsNewConnection = !isSilent && !pool.multiplexes(exchange.peer)
         }
         guard !needsNewConnection else { return false }
         self.connection = connection
@@ -53,14 +53,39 @@ extension Transfer {
 
     /// Whether the response whose first line has arrived can be the response to this request. A server may respond before it has
     /// the whole body of a request, but not before it has the head.
-    func isOwnResponse() -> Bool {
-        guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self) else { return true }
+    func isOwnResponse(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self), !namesRequest(line) else {
+            return true
+        }
         // The server will receive this request, too. Only GET and HEAD may be sent twice.
         needsNewConnection = exchange.method == "GET" || exchange.method == "HEAD"
         if !needsNewConnection {
             failure = URLError(.networkConnectionLost, because: "a response arrived before the server had the request")
         }
         return false
+    }
+
+    /// Notes if the connection is one of HTTP/2 or HTTP/3.
+    /// - Returns: False if the head claims a version that the connection does not have. libcurl 7.88 accepts such a head.
+    func acceptsVersion(of head: CurlResponseHead) -> Bool {
+        guard head.version == "HTTP/2" || head.version == "HTTP/3" else { return true }
+        if multiplexes(head.version) {
+            pool.peerMultiplexes(self)
+        } else {
+            failure = URLError(.badServerResponse, because: "a server of HTTP/1 claims to speak \(head.version)")
+        }
+        return failure == nil
+    }
+
+    /// Whether the connection has this version: HTTP/2 or HTTP/3, whose responses say which request they answer.
+    private func multiplexes(_ version: String) -> Bool {
+        guard exchange.isSecure, let easy else { return false }
+        return version == "HTTP/3" ? CurlVersion.hasHTTP3 : synchronizer_negotiated_http2(easy)
+    }
+
+    /// Whether the first line of a response says which request it answers.
+    private func namesRequest(_ line: UnsafeRawBufferPointer) -> Bool {
+        ["HTTP/2", "HTTP/3"].contains { line.starts(with: $0.utf8) && multiplexes($0) }
     }
 
     /// Whether the request has to be sent again. If so, it will be sent on a new connection.

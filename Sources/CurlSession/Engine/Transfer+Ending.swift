@@ -30,7 +30,8 @@ extension Transfer {
         pump()
         flush()
         switch verdict {
-        case .pending, .discarded: return
+        case .pending: return pool.waitsForDelegate(task)
+        case .discarded: return
         case .unknown, .delivered: break
         }
         if let failure { end = .failed(failure) }

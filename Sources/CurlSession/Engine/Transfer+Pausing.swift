@@ -8,7 +8,7 @@ extension Transfer {
 
     /// Whether the transfer can take bytes without exceeding the usual backlog.
     var canTake: Bool {
-        if task.isSuspendedOnEngine { return false }
+        if task.isSuspendedOnEngine || pool.isHeldUp(self) { return false }
         if case .pending = verdict { return body.backlogCount < Self.largestBacklog }
         if case .discarded = verdict { return true }
         return body.isEmpty && task.checkRoom()
@@ -21,9 +21,29 @@ extension Transfer {
             isPaused = true
             return false
         }
-        if body.backlogCount > Self.largestBacklogAhead { failure = URLError(.dataLengthExceedsMaximum) }
-        return failure == nil
+        guard body.backlogCount > Self.largestBacklogAhead else { return true }
+        if isHalted {
+            failure = Self.heldUp
+        } else {
+            isPaused = true
+            pool.holdUp(for: self)
+        }
+        return false
     }
+
+    /// Whether the transfer takes bytes only when the app says so, which may be never.
+    private var isHalted: Bool {
+        if case .pending = verdict { return true }
+        return task.isSuspendedOnEngine
+    }
+
+    /// Call it when the task has been suspended. If other transfers wait for this one, it fails, because they might wait forever.
+    func giveWay() {
+        if pool.holdsUpOthers(self) { fail(Self.heldUp) }
+    }
+
+    private static let heldUp = URLError(
+        .dataLengthExceedsMaximum, because: "other tasks need the HTTP/2 connection of the suspended task")
 
     /// Continues the transfer, unless it still has to pause.
     func goOn() {
@@ -31,11 +51,18 @@ extension Transfer {
         guard !task.isSuspendedOnEngine else { return }
         pump()
         finishIfDone()
+        if body.isEmpty { pool.holdsUpNoLonger(self) }
         if canTake {
             pool.makeWay(for: self)
             unpause()
         }
         if let failure, easy != nil { fail(failure) }
+    }
+
+    /// Makes libcurl pause a transfer that waits for another one. libcurl refuses while it has no connection for the transfer.
+    func pause() {
+        guard let easy, !isPaused else { return }
+        isPaused = curl_easy_pause(easy, CURLPAUSE_RECV | (isSendingPaused ? CURLPAUSE_SEND : 0)) == CURLE_OK
     }
 
     /// Ends libcurl's pause. During the call, libcurl delivers the bytes that it has kept. If the transfer cannot take them, only
@@ -53,8 +80,33 @@ extension Transfer {
 }
 
 /// Before 8.1, libcurl reads nothing from an HTTP/2 connection while a paused stream on it has bytes, and keeps trying. So a
-/// transfer pauses only while no other transfer on its connection can take bytes.
+/// transfer pauses only while no other transfer on its connection can take bytes. If it has taken too many bytes ahead, the other
+/// transfers pause, too, until its delegate has received them.
 extension ConnectionPool {
+    /// Makes the other transfers on the connection wait for this one.
+    func holdUp(for transfer: Transfer) {
+        crowded[ObjectIdentifier(transfer)] = transfer
+        engine.touch(self)
+    }
+
+    /// Pauses the transfers that wait for another one. Not in a callback, which must not call libcurl.
+    func pauseHeldUp() {
+        guard !crowded.isEmpty else { return }
+        for transfer in Array(active.values) where isHeldUp(transfer) { transfer.pause() }
+    }
+
+    func holdsUpNoLonger(_ transfer: Transfer) {
+        guard crowded.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+        for other in Array(active.values) where isBeside(transfer, other) { other.goOn() }
+    }
+
+    func holdsUpOthers(_ transfer: Transfer) -> Bool { crowded[ObjectIdentifier(transfer)] != nil }
+
+    /// Whether the transfer waits for another one on its connection.
+    func isHeldUp(_ transfer: Transfer) -> Bool {
+        !crowded.isEmpty && crowded.values.contains { isBeside(transfer, $0) }
+    }
+
     /// Whether another transfer on the same connection can take bytes.
     func othersNeedConnection(of transfer: Transfer) -> Bool {
         guard sharesPauses(transfer) else { return false }
@@ -68,10 +120,10 @@ extension ConnectionPool {
     }
 
     private func sharesPauses(_ transfer: Transfer) -> Bool {
-        CurlVersion.pausesConnections && multiplexes(transfer.exchange.origin)
+        CurlVersion.pausesConnections && multiplexes(transfer.exchange.peer)
     }
 
     private func isBeside(_ transfer: Transfer, _ other: Transfer) -> Bool {
-        other !== transfer && other.exchange.origin == transfer.exchange.origin
+        other !== transfer && other.exchange.peer == transfer.exchange.peer
     }
 }

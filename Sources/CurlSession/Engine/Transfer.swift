@@ -109,7 +109,7 @@ final class Transfer {
     // MARK: What libcurl delivers
 
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard isBegun || isOwnResponse() else { return false }
+        guard isBegun || isOwnResponse(line) else { return false }
         isBegun = true
         do {
             guard case .final(let head) = try parser.append(line) else { return true }
@@ -123,7 +123,7 @@ final class Transfer {
 
     private func received(_ head: CurlResponseHead) {
         noteProgress()
-        if head.version == "HTTP/2" || head.version == "HTTP/3" { pool.originMultiplexes(self) }
+        guard acceptsVersion(of: head) else { return }
         body.begin(head)
         collectMetrics(isFinal: false)
         abandonConnection(after: head)

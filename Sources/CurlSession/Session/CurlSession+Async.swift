@@ -42,6 +42,20 @@ extension CurlSession {
         try await load { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
     }
 
+    /// Uploads a body, with a delegate that is asked about redirects and challenges.
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: any URLSessionTaskDelegate
+    ) async throws -> (Data, URLResponse) {
+        try await load(delegate) { self.uploadTask(with: request, from: bodyData, completionHandler: $0) }
+    }
+
+    /// Uploads a file, with a delegate that is asked about redirects and challenges.
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: any URLSessionTaskDelegate
+    ) async throws -> (Data, URLResponse) {
+        try await load(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
+    }
+
     private func load(
         _ delegate: (any URLSessionTaskDelegate)? = nil, _ create: (@escaping CompletionHandler) -> URLSessionDataTask
     ) async throws -> (Data, URLResponse) {

@@ -12,7 +12,7 @@ import SynchronizerSupport
 /// ```
 ///
 /// You can use it from any thread. One thread runs libcurl for all sessions. Delegates are called on `delegateQueue`, or directly
-/// on its `underlyingQueue` if it has one, which is ten times cheaper.
+/// on its `underlyingQueue` if it has one, which is ten times cheaper. ``shared`` is a session without a delegate.
 ///
 /// Foundation's session takes download and web socket tasks, requests whose scheme is neither http nor https, and requests that
 /// one of the configuration's own `protocolClasses` claims.
@@ -32,13 +32,22 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         public init() {}
     }
 
+    fileprivate struct Weak {
+        weak var task: URLSessionDataTask?
+    }
+
     fileprivate struct State {
         var delegates: Delegates?
         var running: [ObjectIdentifier: TaskCore] = [:]
+        /// Tasks that have not been resumed.
+        var new: [ObjectIdentifier: Weak] = [:]
         /// Tasks that have been created and have not ended.
         var outstanding = 0
-        var nextIdentifier = 1
+        /// Foundation's session numbers its own tasks from 1.
+        var nextIdentifier = 1 << 32
         var isInvalid = false
+        /// Whether Foundation's tasks are to be cancelled, too.
+        var isCancelled = false
         var isFinished = false
     }
 
@@ -87,6 +96,9 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     deinit {
         pool.perform { [pool] in pool.close() }
     }
+
+    /// A session without a delegate, with the default configuration, like `URLSession.shared`. It can't be invalidated.
+    public override class var shared: CurlSession { SharedSession.instance }
 
     // MARK: Data tasks
 
@@ -172,11 +184,19 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     }
 
     private func task(_ request: URLRequest, handler: TaskCore.Handler? = nil) -> CurlTask {
-        CurlTask(TaskCore(request, session: self, handler: handler))
+        let task = CurlTask(TaskCore(request, session: self, handler: handler))
+        created(task, task.core)
+        return task
     }
 
     private func upload(_ request: URLRequest, body: RequestBody, handler: TaskCore.Handler? = nil) -> CurlUploadTask {
-        CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
+        let task = CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
+        created(task, task.core)
+        return task
+    }
+
+    private func created(_ task: URLSessionDataTask, _ core: TaskCore) {
+        tasks.withLock { $0.new[ObjectIdentifier(core)] = Weak(task: task) }
     }
 
     /// Whether Foundation's session serves a request.
@@ -204,11 +224,15 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     }
 
     func taskStarted(_ task: TaskCore) {
-        tasks.withLock { $0.running[ObjectIdentifier(task)] = task }
+        tasks.withLock { tasks in
+            tasks.new[ObjectIdentifier(task)] = nil
+            tasks.running[ObjectIdentifier(task)] = task
+        }
     }
 
     func taskEnded(_ task: TaskCore) {
         let isLast = tasks.withLock { tasks in
+            tasks.new[ObjectIdentifier(task)] = nil
             tasks.running[ObjectIdentifier(task)] = nil
             tasks.outstanding -= 1
             return tasks.takeFinish()
@@ -232,21 +256,33 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         if isLast { finish() }
     }
 
-    /// Cancels all tasks that have been resumed, and invalidates the session as `finishTasksAndInvalidate` does.
+    /// Cancels all tasks, and invalidates the session as `finishTasksAndInvalidate` does.
     public override func invalidateAndCancel() {
-        let running = tasks.withLock { tasks in
-            tasks.isInvalid = true
-            return Array(tasks.running.values)
+        let (running, new) = tasks.withLock { tasks in
+            (tasks.isInvalid, tasks.isCancelled) = (true, true)
+            return (Array(tasks.running.values), tasks.new.values.compactMap(\.task))
         }
-        for task in running { task.state.withLock { $0.task }?.cancel() }
+        for task in running.compactMap({ $0.state.withLock { $0.task } }) + new { task.cancel() }
+        super.getAllTasks { others in others.forEach { $0.cancel() } }
         finishTasksAndInvalidate()
     }
 
     private func finish() {
-        tasks.withLock { $0.delegates = nil }
+        let isCancelled = tasks.withLock { tasks in
+            tasks.delegates = nil
+            return tasks.isCancelled
+        }
         pool.perform { [pool] in pool.close() }
-        super.finishTasksAndInvalidate()  // waits for Foundation's own tasks, and notifies the delegate
+        // Foundation's session waits for its own tasks, and notifies the delegate.
+        if isCancelled { super.invalidateAndCancel() } else { super.finishTasksAndInvalidate() }
     }
+}
+
+private final class SharedSession: CurlSession, @unchecked Sendable {  // as its superclass
+    static let instance = SharedSession(configuration: .default, delegate: nil, delegateQueue: nil, options: Options())
+
+    override func finishTasksAndInvalidate() {}
+    override func invalidateAndCancel() {}
 }
 
 extension CurlSession.State {

@@ -11,10 +11,11 @@ struct DelegateExecutor: Sendable {
         queue = operations.underlyingQueue
     }
 
-    /// Calls the delegates of tasks, in one block if the queue is serial anyway.
+    /// Calls the delegates of tasks. On a concurrent queue, no task waits for another.
     func drain(_ tasks: [TaskCore]) {
         if let queue {
-            queue.async { tasks.forEach { $0.drain() } }
+            // A queue does not say whether it is serial.
+            for task in tasks { queue.async { task.drain() } }
         } else if operations.maxConcurrentOperationCount == 1 {
             operations.addOperation { tasks.forEach { $0.drain() } }
         } else {

@@ -65,6 +65,7 @@ extension TaskCore {
         deliver(
             .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
             from: pool)
+        pool.waitsForDelegate(self)
         return true
     }
 
@@ -113,7 +114,7 @@ extension TaskCore {
         let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)
         let storage = pool.options.credentials
         let proposed = storage?.storedCredential(for: space)
-        let decision = state.withLock { $0.await() }
+        guard let decision = state.withLock({ $0.await() }) else { return }
         let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = {
             [self] disposition, credential in
             guard decided(decision) else { return }

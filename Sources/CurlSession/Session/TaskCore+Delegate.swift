@@ -86,7 +86,7 @@ extension TaskCore {
         guard let delegate = listener.delegates.task, let response = head.httpURLResponse else {
             return pool.perform { [self] in follow(request) }
         }
-        let decision = state.withLock { $0.await() }
+        guard let decision = state.withLock({ $0.await() }) else { return }
         delegate.urlSession(
             listener.session, task: listener.task, willPerformHTTPRedirection: response, newRequest: request
         ) { [self] request in

@@ -46,7 +46,9 @@ extension TaskCore {
         transfer = nil
         let keepsBody = request.httpMethod == originalRequest.httpMethod
         switch (keepsBody ? uploadBody : nil) ?? RequestBody(of: request) {
-        case .stream, .asked: deliver(.needsBodyStream, from: pool)
+        case .stream, .asked:
+            deliver(.needsBodyStream, from: pool)
+            pool.waitsForDelegate(self)
         case let body: send(request, body: body)
         }
     }
@@ -61,7 +63,7 @@ extension TaskCore {
 
     /// Asks the delegate for a stream: the first one of a streamed upload, or another one, because a stream cannot be read twice.
     func askForBody(delegate: (any URLSessionTaskDelegate)?, session: CurlSession, task: URLSessionDataTask) {
-        let decision = state.withLock { $0.await() }
+        guard let decision = state.withLock({ $0.await() }) else { return }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in
             guard decided(decision) else { return }
             let body = stream.map { RequestBody.stream(BodyStream($0), length: nil) }

@@ -11,6 +11,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     /// The number of undelivered bytes at which the transfer pauses.
     static let mailboxLimit = 256 << 10
+    /// The number of events that a task delivers before other tasks have their turn on the delegate's queue.
+    private static let eventsPerTurn = 16
 
     struct State {
         var machine = TaskMachine()
@@ -20,6 +22,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         var isScheduled = false
         /// The end is in the mailbox or has been delivered: nothing may follow.
         var isOver = false
+        /// The task was cancelled or has timed out: it ends without asking the delegate for another decision.
+        var isAborted = false
         /// The number of the delegate's decision that the mailbox waits for.
         var awaited: Int?
         var decisions = 0
@@ -110,7 +114,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         let (isCancelled, isToDrain) = state.withLock { state in
             guard state.machine.cancel() == .cancel else { return (false, false) }
             state.begin(task)
-            return (true, state.replaceEvents(by: .end(URLError(.cancelled))))
+            return (true, state.cancel())
         }
         guard isCancelled else { return }
         pool.perform { [self] in dropTransfer() }
@@ -172,7 +176,11 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     @inline(never)
     func drain() {
         guard let listener else { return }
-        while let event = state.withLock({ $0.next() }) { perform(event, for: listener) }
+        for _ in 0..<Self.eventsPerTurn {
+            guard let event = state.withLock({ $0.next() }) else { return }
+            perform(event, for: listener)
+        }
+        executor.drain([self])
     }
 
     /// Notes that the delegate has decided. Only the first call for a decision counts.
@@ -200,12 +208,14 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     func checkRoom() -> Bool {
         state.withLock { state in
             let hasRoom = !state.isOver && state.undelivered < Self.mailboxLimit
-            state.isStarved = !hasRoom
+            // A transfer that waits for room must hear of it, even if another transfer asks in the meantime.
+            if !hasRoom { state.isStarved = true }
             return hasRoom
         }
     }
 
     func end(_ error: URLError?, from pool: ConnectionPool) {
+        pool.goesOn(self)
         deliver(.end(error), from: pool)
     }
 
@@ -226,75 +236,14 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         pool.engine.assertIsCurrent()
         isSuspendedOnEngine = isSuspended
         transfer?.noteProgress()
-        if !isSuspended { transfer?.goOn() }
+        if isSuspended { transfer?.giveWay() } else { transfer?.goOn() }
     }
 
     func dropTransfer() {
         pool.engine.assertIsCurrent()
+        pool.goesOn(self)
         guard let transfer else { return pool.withdraw(self) }
         self.transfer = nil
         pool.abort(transfer)
-    }
-}
-
-extension TaskCore.State {
-    /// Keeps the task alive from now on. Without a delegate of its own, it gets the session's.
-    mutating func begin(_ task: URLSessionDataTask) {
-        self.task = task
-        if delegates == nil { delegates = session?.delegates ?? Delegates(nil) }  // an invalidated session has none
-    }
-
-    /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it.
-    mutating func schedule() -> Bool {
-        guard !isScheduled, awaited == nil, nextEvent < events.count else { return false }
-        isScheduled = true
-        return true
-    }
-
-    mutating func post(_ event: TaskEvent) -> Bool {
-        guard !isOver else { return false }
-        switch event {
-        case .end: isOver = true
-        case .data(let data): undelivered += data.count
-        case .sent(let count, let total, let expected):
-            // For a delegate that lags behind, several events become one.
-            guard nextEvent < events.count, case .sent(let before, let last, _) = events[events.count - 1],
-                last + count == total
-            else { break }
-            events[events.count - 1] = .sent(before + count, total: total, expected: expected)
-            return schedule()
-        default: break
-        }
-        events.append(event)
-        return schedule()
-    }
-
-    /// Drops the undelivered events and the pending decision.
-    mutating func replaceEvents(by event: TaskEvent) -> Bool {
-        (events, nextEvent, undelivered, awaited, isOver) = ([], 0, 0, nil, false)
-        return post(event)
-    }
-
-    mutating func next() -> TaskEvent? {
-        guard awaited == nil, nextEvent < events.count else {
-            isScheduled = false
-            return nil
-        }
-        let event = events[nextEvent]
-        nextEvent += 1
-        // Not only at the end: the events of a fast server never end for a slow delegate, and delivered bodies must be released.
-        if 2 * nextEvent >= events.count {
-            events.removeFirst(nextEvent)
-            nextEvent = 0
-        }
-        if case .end = event, !machine.complete() { return nil }
-        return event
-    }
-
-    /// Makes the mailbox wait for a decision of the delegate.
-    mutating func await() -> Int {
-        decisions += 1
-        awaited = decisions
-        return decisions
     }
 }
