@@ -1,5 +1,6 @@
 import CCurl
 import Foundation
+import SynchronizerSupport
 
 /// The connections of a session: a `CURLM`, and the queues for its hosts.
 ///
@@ -17,6 +18,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     let engine: Engine
     let options: TransferOptions
     let executor: DelegateExecutor
+    /// The `Proxy-Authorization` with Basic that each proxy has got last, by the proxy's URL. Safe from any thread.
+    let proxyAnswers = Locked<[String: String]>([:])
     private var multi: UnsafeMutableRawPointer?
     private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
     var slots: HostSlots<Waiting>

@@ -35,6 +35,7 @@ extension TaskCore {
     func answer(_ head: CurlResponseHead, to exchange: Exchange) -> HeadAction? {
         let isProxy = head.status == 407 && exchange.talksToProxy
         guard head.status == 401 || isProxy else { return nil }
+        if isProxy, let proxy = exchange.proxy { pool.proxyAnswers.withLock { $0[proxy.url] = nil } }
         let name = isProxy ? FieldName.proxyAuthenticate : FieldName.wwwAuthenticate
         let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
         let step = isProxy ? authentication.proxy.received(challenges) : authentication.server.received(challenges)
@@ -99,9 +100,13 @@ extension TaskCore {
         if isProxy { authentication.proxyCredential = (credential, scheme.curlScheme) }
         var nonce = ""
         for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
-        authentication.fields[isProxy ? FieldName.proxyAuthorization : FieldName.authorization] = scheme.answer(
+        let answer = scheme.answer(
             user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
             target: url.requestTarget, nonce: nonce)
+        authentication.fields[isProxy ? FieldName.proxyAuthorization : FieldName.authorization] = answer
+        if isProxy, case .basic = scheme, let proxy = pool.options.proxies.proxy(for: url) {
+            pool.proxyAnswers.withLock { $0[proxy.url] = answer }
+        }
         replaceTransfer(request)
     }
 

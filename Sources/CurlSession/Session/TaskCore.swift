@@ -141,6 +141,10 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         var additional = authentication.fields
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
         let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
+        if let proxy, additional[FieldName.proxyAuthorization] == nil {
+            // `Exchange` leaves it out unless the proxy receives the request itself.
+            additional[FieldName.proxyAuthorization] = pool.proxyAnswers.withLock { $0[proxy.url] }
+        }
         return Result { () throws(URLError) in
             let body = try body.opened()
             state.withLock { $0.expectedToSend = max(0, body.length) }

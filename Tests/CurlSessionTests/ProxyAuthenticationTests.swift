@@ -1,0 +1,172 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import SynchronizerSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+@Suite(.bounded) struct ProxyAuthenticationTests {
+    private let credential = URLCredential(user: "user", password: "pass", persistence: .none)
+    private static let basic = "Basic " + Data("user:pass".utf8).base64EncodedString()
+
+    @Test func `after a challenge, a body goes over another connection: the proxy may not have read the first`()
+        async throws
+    {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"] == Self.basic
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
+                "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        let body = Data(count: 300_000)
+        await bench.run {
+            $0.url = URL(string: "http://a.test/x")
+            $0.httpMethod = "POST"
+            $0.httpBody = body
+        }
+        #expect(bench.recorder.calls.suffix(2) == [.head(200), .end(nil)])
+        #expect(proxy.requests.map(\.body) == [body, body])
+        #expect(Set(proxy.requests.map(\.connection)).count == 2)
+    }
+
+    @Test func `a server does not get the credential of a proxy`() async throws {
+        let bench = try Bench(Recorder(challenging: { _ in (.performDefaultHandling, nil) })) {
+            $0.connectionProxyDictionary = [
+                "SOCKSEnable": 0, "kCFProxyUsernameKey": "user", "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        bench.server["/"] = Reply("", status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        await bench.run { $0.setValue("secret", forHTTPHeaderField: "Proxy-Authorization") }
+        #expect(bench.recorder.calls == [.head(407), .end(nil)])
+        #expect(bench.server.requests.map { $0["Proxy-Authorization"] } == [nil])
+    }
+
+    @Test func `a proxy's challenge is answered with the credential that the configuration has for it`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"] == Self.basic
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
+                "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(bench.recorder.calls == [.head(200), .end(nil)])
+        #expect(bench.recorder.body == Data("through".utf8))
+        #expect(proxy.requests.map { $0["Authorization"] } == [nil, nil])
+    }
+
+    @Test func `a proxy that has taken Basic gets the credential with later requests at once`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let password = Locked("pass")
+        proxy.handle("http://a.test/x") { request in
+            let expected = "Basic " + Data("user:\(password.withLock { $0 })".utf8).base64EncodedString()
+            return request["Proxy-Authorization"] == expected
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        let recorder = Recorder(challenging: { _ in
+            let credential = URLCredential(user: "user", password: password.withLock { $0 }, persistence: .none)
+            return (.useCredential, credential)
+        })
+        let bench = try Bench(recorder) {
+            $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
+        }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(proxy.requests.count == 2)
+        // The stream could not be read twice.
+        await bench.run {
+            ($0.url, $0.httpMethod) = (URL(string: "http://a.test/x"), "POST")
+            $0.httpBodyStream = InputStream(data: Data("streamed".utf8))
+        }
+        #expect(proxy.requests.count == 3)
+        #expect(proxy.requests.last?.body == Data("streamed".utf8))
+        password.withLock { $0 = "other" }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(proxy.requests.count == 5)
+        #expect(bench.recorder.calls.filter { $0 == .head(200) }.count == 3)
+        #expect(!bench.recorder.calls.contains(.needsBody))
+    }
+
+    @Test func `a proxy's Digest challenge is answered, and neither password nor answer reaches the server`()
+        async throws
+    {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let challenge = "Digest realm=\"p\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\""
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "\(challenge)"])
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
+                "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(bench.recorder.calls == [.head(200), .end(nil)])
+        let answer = try #require(proxy.requests.last?["Proxy-Authorization"])
+        #expect(answer.contains("username=\"user\"") && answer.contains("uri=\"/x\"") && !answer.contains("pass"))
+        #expect(proxy.requests.map { $0["Authorization"] } == [nil, nil])
+    }
+
+    @Test func `a proxy that asks for Digest before a tunnel gets an answer`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        proxy.handle("a.test:443") { request in
+            request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
+                ? .raw("HTTP/1.1 503 x\r\n\r\n")
+                : .script(
+                    .text(
+                        "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n"
+                    ))
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+                "kCFProxyUsernameKey": "user", "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        await bench.run { $0.url = URL(string: "https://a.test/") }
+        #expect(bench.recorder.calls == [.end(.cannotConnectToHost)])
+        #expect(proxy.requests.last?["Proxy-Authorization"]?.contains("uri=\"a.test:443\"") == true)
+    }
+
+    @Test func `a proxy that refuses a tunnel is asked again with a credential`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let refusal = "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+        proxy.handle("a.test:443") {
+            $0["Proxy-Authorization"] == Self.basic ? .raw("HTTP/1.1 503 x\r\n\r\n") : .raw(refusal)
+        }
+        let asked = Locked<[Int]>([])
+        let credential = credential
+        let recorder = Recorder(challenging: { challenge in
+            asked.withLock { $0.append(challenge.previousFailureCount) }
+            return challenge.protectionSpace.isProxy()
+                ? (.useCredential, credential) : (.cancelAuthenticationChallenge, nil)
+        })
+        let bench = try Bench(recorder) {
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+            ]
+        }
+        await bench.run { $0.url = URL(string: "https://a.test/") }
+        #expect(recorder.calls == [.end(.cannotConnectToHost)])
+        #expect(asked.withLock { $0 } == [0])
+        #expect(proxy.requests.last?["Proxy-Authorization"] == Self.basic)
+    }
+}
