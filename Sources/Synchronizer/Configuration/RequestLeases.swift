@@ -13,8 +13,9 @@ import Foundation
 /// ``Synchronizer/removeAll()``), a load does not wait for a request that may have been sent before the removal.
 ///
 /// Loads whose body goes to a file take no leases. Neither do requests with an unsafe method, with a `Range`, with
-/// conditions of their own, or with a directive or policy that requires the server. `SQLiteURLCache` grants leases to
-/// the processes of one machine, and `ValkeyURLCache` to those of several. A stock `URLCache` grants none.
+/// conditions of their own, or with a directive or policy that requires the server. If a load follows a redirect, its request for
+/// the target takes no lease. `SQLiteURLCache` grants leases to the processes of one machine, and `ValkeyURLCache` to those of
+/// several. A stock `URLCache` grants none.
 public struct RequestLeases: Sendable, Hashable {
     /// Seconds after which a lease expires, even if its holder still waits for the server. Then another load sends the request too.
     public var duration: TimeInterval = 5

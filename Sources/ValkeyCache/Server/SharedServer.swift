@@ -29,6 +29,8 @@
         private let state = Locked(State())
         private let resolution = DispatchGroup()
         private let mostIdle = 32
+        /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the server.
+        private let free = DispatchSemaphore(value: 64)
 
         init(_ address: ServerAddress, limit: TimeInterval, report: @escaping @Sendable (String) -> Void) {
             (self.address, self.limit, self.report) = (address, limit, report)
@@ -236,6 +238,10 @@
         private func call(
             _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
         ) throws(LinkFailure) -> [Reply] {
+            guard free.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft))) == .success else {
+                throw .timedOut
+            }
+            defer { free.signal() }
             while true {
                 let idle = idle(endpoint)
                 let connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }
