@@ -86,11 +86,11 @@
         package func removePartials(for url: String) { local.removePartials(for: url) }
 
         /// Does not take bodies of up to 1 MB that are small enough to be shared.
-        package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool {
+        package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Int64? {
             guard !ForkedProcess.isCurrent, cached.storagePolicy == .allowed,
                 file.count > min(level.options.largestSharedBody, 1 << 20), file.count > StoredBody.largestInDatabase
-            else { return false }
-            return level.store(StoredRecord(response, with: cached), body: .file(file)) != nil
+            else { return nil }
+            return level.store(StoredRecord(response, with: cached), body: .file(file))
         }
 
         package func bytes(of entry: StoredEntry) -> StoredBytes? {

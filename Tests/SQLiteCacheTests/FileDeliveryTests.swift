@@ -18,6 +18,20 @@ struct FileDeliveryTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: disposable.url.path).sorted() }
     }
 
+    /// A `chroot` may have no `/proc`.
+    @Test("make files where open files can't be linked", arguments: [true, false])
+    func withoutLinks(canLink: Bool) throws {
+        let path = disposable.url.appendingPathComponent("new").path
+        let isFilled = try FileSystem.make(path, canLink: canLink) { file in
+            [UInt8](1...3).withUnsafeBytes { Descriptor.write($0, to: file, at: 0) }
+        }
+        #expect(isFilled)
+        #expect(FileManager.default.contents(atPath: path) == Data(1...3))
+        let other = disposable.url.appendingPathComponent("other").path
+        #expect(try !FileSystem.make(other, canLink: canLink) { _ in false })
+        #expect(!FileManager.default.fileExists(atPath: other))
+    }
+
     @Test("the next load to a destination removes the file of a process that was killed before its last step")
     func sweep() throws {
         struct Killed: Error {}

@@ -209,6 +209,16 @@ struct PartialTests {
         }
     }
 
+    @Test("have few enough checkpoints for their record, however large they are")
+    func manyCheckpoints() {
+        var (count, number) = (0, 0)
+        while count < 1 << 50 {
+            count += PartialFile.checkpointInterval(at: count)
+            number += 1
+        }
+        #expect(24 * number < PartialRecord.largest / 2)
+    }
+
     @Test("go before entries if no load is receiving them, the oldest first")
     func evictionOrder() throws {
         let cache = directory.cache(disk: capacity)

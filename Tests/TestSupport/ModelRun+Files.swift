@@ -65,7 +65,7 @@ extension ModelRun {
         if isWhole {
             (response.requestTime, response.responseTime) = (now, now)  // the rest was requested now
             try Self.require(
-                files.store(response, as: Self.cached(url, Data(), .allowed), file: try file.finish()), url)
+                files.store(response, as: Self.cached(url, Data(), .allowed), file: try file.finish()) != nil, url)
             model.store(response, whole, at: now, isMemoryOnly: false)
         } else {
             file.keep()

@@ -38,8 +38,9 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         var paths: [String]?
     }
 
-    /// After so many bytes, the next bytes to arrive cause a checkpoint. A killed process loses little more than this.
-    package static let checkpointInterval = 1 << 20
+    /// The number of bytes after a checkpoint at which the next bytes to arrive cause another one. A killed process loses little more
+    /// than this: 1 MB, or the 4,096th part of the body. With a fixed interval, the record of a huge body would become too long.
+    package static func checkpointInterval(at count: Int) -> Int { max(1 << 20, count >> 12) }
     /// The room that a body of unknown length gets first.
     static let firstReservation = 1 << 20
 
@@ -119,7 +120,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try checkProcess()
         // A checkpoint after the write could cover the whole body. Then a later load would have no rest to request.
-        if count - checkpointed >= Self.checkpointInterval { makeCheckpoint() }
+        if count - checkpointed >= Self.checkpointInterval(at: checkpointed) { makeCheckpoint() }
         guard Descriptor.write(bytes, to: descriptor, at: count) else { throw .system(path) }
         checksum.add(bytes)
         count += bytes.count

@@ -9,6 +9,8 @@
         /// Apple's systems have no files without names.
         static func openNameless(in folder: String) -> Int32 { -1 }
 
+        static let linksOpenFiles = false
+
         /// Makes a new file that shares the blocks of an open one until either is changed (APFS); returns whether the file
         /// system can.
         static func clone(_ file: Int32, to path: String) -> Bool { fclonefileat(file, AT_FDCWD, path, 0) == 0 }

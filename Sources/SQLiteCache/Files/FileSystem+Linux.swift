@@ -13,6 +13,9 @@
             return open(folder, O_RDWR | nameless | O_CLOEXEC, 0o600)
         }
 
+        /// Whether `link` works: a `chroot` may have no `/proc`.
+        static let linksOpenFiles = access("/proc/self/fd", F_OK) == 0
+
         /// Makes a new file that shares the blocks of an open one until either is changed (btrfs, XFS, bcachefs); returns
         /// whether the file system can.
         static func clone(_ file: Int32, to path: String) -> Bool {

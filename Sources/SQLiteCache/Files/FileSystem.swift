@@ -59,9 +59,11 @@ enum FileSystem {
     /// Makes a file with the content that `fill` writes. Where the system supports it, the file gets its name after its content,
     /// so that a killed process leaves nothing behind. Returns false, with `errno`, if the file can't be made, or if `fill`
     /// returns false.
-    static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
+    static func make(
+        _ path: String, canLink: Bool = linksOpenFiles, _ fill: (Int32) throws -> Bool
+    ) throws -> Bool {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        let nameless = openNameless(in: folder)
+        let nameless = canLink ? openNameless(in: folder) : -1
         let file = nameless >= 0 ? nameless : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         defer { close(file) }

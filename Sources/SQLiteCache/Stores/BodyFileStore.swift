@@ -32,8 +32,9 @@ package protocol BodyFileStore: ResponseStore {
     /// Removes the partial bodies of a URL, including those that are arriving.
     func removePartials(for url: String)
 
-    /// Stores a response whose body has arrived; returns whether the store took the file. It does not take a small file.
-    func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool
+    /// Stores a response whose body has arrived; returns the identifier of its entry. Nil if the store does not take the file, for
+    /// example because it is small.
+    func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Int64?
 
     /// The body of an entry: as data if it is small or not yet written, otherwise as a file; nil if it is gone.
     func bytes(of entry: StoredEntry) -> StoredBytes?
@@ -50,11 +51,12 @@ extension SQLiteURLCache: BodyFileStore {
 
     package func removePartials(for url: String) { cache.removePartials(for: url) }
 
-    package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool {
+    package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Int64? {
         guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase,
             let fence = cache.fence(for: response)
-        else { return false }
-        return cache.store(StoredRecord(response, with: cached), file: file, fence: fence)
+        else { return nil }
+        let id = MonotonicID.next()
+        return cache.store(StoredRecord(response, with: cached), file: file, id: id, fence: fence) ? id : nil
     }
 
     package func bytes(of entry: StoredEntry) -> StoredBytes? {

@@ -37,6 +37,22 @@ struct FileResumingTests {
         #expect(files.partials.isEmpty)
     }
 
+    @Test("fail at once if beginning and rest together are too large", arguments: [1_500_000, 2_500_000])
+    func tooLarge(limit: Int) async throws {
+        bench.server.enqueue(reply(whole).failing(.reset(.afterBody(1_000_000))), reply(whole), for: "/a")
+        let synchronizer = files.synchronizer()
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(files.resource()) }
+        let resource = FileResource(url: bench.server.url("/a"), to: files.file(), maximumSize: limit)
+        await #expect {
+            try await synchronizer.load(resource)
+        } throws: { error in
+            guard case .tooLarge(limit, _)? = error as? SynchronizerError else { return false }
+            return true
+        }
+        #expect(ranges.count == 2)
+        #expect(try files.names.isEmpty)
+    }
+
     @Test("go on in another load, over another cache object", arguments: [true, false])
     func later(takesLarge: Bool) async throws {
         bench.server.enqueue(reply(whole).failing(.reset(.afterBody(1_000_000))), reply(whole), for: "/a")

@@ -15,7 +15,20 @@ private struct Lines: StreamingResource {
     func makeParser() -> LineParser { LineParser(pieces: pieces) }
 }
 
-private struct LineParser: StreamParser {
+/// As `Lines`, with objects that are stored. Not private: the name of a private type does not last.
+struct StoredLines: StreamingResource, DerivedResource {
+    static let encodingVersion = "1"
+    let url: URL
+    let pieces: Collector<Int>
+    var maximumSize: Int? { 100 << 20 }
+    func request() -> URLRequest { URLRequest(url: url) }
+    func makeParser() -> LineParser { LineParser(pieces: pieces) }
+    func encode(_ object: Int) throws -> Data? { Data("\(object)".utf8) }
+    func decode(_ data: Data) throws -> Int { Int(String(decoding: data, as: UTF8.self)) ?? -1 }
+    func cost(of object: Int, size: Int) -> Int { 8 }
+}
+
+struct LineParser: StreamParser {
     struct Malformed: Error {}
     let pieces: Collector<Int>
     private var count = 0
@@ -61,6 +74,19 @@ struct StreamingTests {
         #expect(try await synchronizer.loaded(lines).source == .memory)
         #expect(bench.server.requests.count == 1)
         #expect(files.partials.isEmpty)
+    }
+
+    @Test("have objects that are stored next to their response, as other objects are")
+    func derived() async throws {
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"])
+        let synchronizer = bench.synchronizer(cache: bench.cache()) { $0.derivedObjects?.minimumParseTime = 0 }
+        let resource = StoredLines(url: bench.server.url("/a"), pieces: pieces)
+        #expect(try await synchronizer.load(resource) == 50_000)
+        synchronizer.loader.storing.wait()
+        synchronizer.removeAllObjects()
+        let loaded = try await synchronizer.loaded(resource)
+        #expect(loaded.object == 50_000 && loaded.source == .cache && loaded.trace.isDerived)
+        #expect(pieces.elements.reduce(0, +) == body.count)
     }
 
     @Test("parse all bytes once more when the transfer goes on", arguments: [true, false])

@@ -48,6 +48,25 @@ struct BodySinkTests {
         #expect(told.elements == [true, false])
     }
 
+    @Test("of a cancelled load holds up lookups of its own URL only")
+    func abandoned() async throws {
+        let (sink, disk, bodies) = (sink(), DispatchSemaphore(value: 0), AbandonedBodies())
+        sink.tap.attach { _ in disk.wait() }
+        sink.start()
+        sink.append(Data(count: 10))
+        bodies.keep(sink)
+        bodies.wait(for: "http://a.example/other")
+        let (waited, url) = (Collector<Bool>(), sink.url)
+        DispatchQueue.global().async {
+            bodies.wait(for: url)
+            waited.append(true)
+        }
+        #expect(waited.elements.isEmpty)
+        disk.signal()
+        try await waited.wait(for: 1)
+        bodies.wait(for: url)
+    }
+
     @Test("of unknown length lets its file in the cache grow by doubling")
     func doubling() async throws {
         let lengths = Collector<Int>()

@@ -20,6 +20,11 @@ struct Exchange: Sendable {
     /// Whether the transfer ended with an error.
     var hasFailed: Bool { if case .failure? = end { true } else { false } }
 
+    mutating func receive(_ head: ResponseHead, at now: Date) {
+        received.receive(head, at: now)
+        if let resumption { received.continues(after: resumption.start) }
+    }
+
     /// Notes the end of the transfer. A redirect is followed even if its body was cut short, but not stored then.
     mutating func note(_ end: Result<Void, any Error>) {
         var isCutShort = received.isCutShort

@@ -23,6 +23,7 @@ extension Exchange {
         case .validate(let selection, _) where received.status == 304: return confirmation(of: selection)
         // A server that does not know QUERY answers a condition as it does for an unsafe method (RFC 9110 §13.1.2).
         case .validate where received.status == 412 && step.cacheRequest.isReusable: return .mismatch
+        case .complete where received.isTooLarge && resumption != nil: return .answered
         case .complete(let selection, _, let start) where [206, 304, 412, 416].contains(received.status):
             return completion(of: selection, from: start)
         default: break

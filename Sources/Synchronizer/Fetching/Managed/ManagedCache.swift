@@ -12,7 +12,7 @@ final class ManagedCache: Sendable {
     private let store: (any ResponseStore)?
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
-    private let abandoning = DispatchGroup()
+    private let abandoned = AbandonedBodies()
     private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules, leases: RequestLeases? = nil) {
@@ -77,7 +77,7 @@ final class ManagedCache: Sendable {
             if case .stored(let stored) = entry { wantsPart || stored.response.part == nil } else { false }
         }
         guard !wantsPart, request.method == "GET", request.policy.looksUp else { return entries }
-        abandoning.wait()
+        abandoned.wait(for: places.url)
         return entries + places.kept().map(CacheEntry.partial)
     }
 
@@ -90,8 +90,8 @@ final class ManagedCache: Sendable {
     /// As ``store(_:content:)``, for a response whose body is in a file. A store that takes no files gets small bodies in memory.
     /// An older response does not outlive one that is not stored.
     func store(_ response: StoredResponse, content: CachedURLResponse, file: BodyFile) -> KeptResponse? {
-        if files?.store(response, as: content, file: file) == true {
-            return KeptResponse(response: response, entry: nil, refusal: nil)
+        if let entry = files?.store(response, as: content, file: file) {
+            return KeptResponse(response: response, entry: entry, refusal: nil)
         }
         guard file.count <= Self.largestBodyInMemory, let data = file.data else {
             removeEntries(before: response)
@@ -117,10 +117,7 @@ final class ManagedCache: Sendable {
     private static let largestBodyInMemory = 1 << 20
 
     /// Keeps what has arrived of a cancelled load. A lookup that begins later finds it.
-    func abandon(_ sink: BodySink) {
-        abandoning.enter()
-        sink.abandon { [abandoning] in abandoning.leave() }
-    }
+    func abandon(_ sink: BodySink) { abandoned.keep(sink) }
 
     // MARK: - Changing
 

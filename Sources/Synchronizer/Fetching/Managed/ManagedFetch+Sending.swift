@@ -60,7 +60,7 @@ extension ManagedFetch {
         case .response(let head):
             let now = cache.time.now
             let event = state.withLock { state in
-                state.running(number)?.exchange.received.receive(head, at: now)
+                state.running(number)?.exchange.receive(head, at: now)
                 return state.running(number)?.exchange.headEvent
             }
             if options.file != nil { openSink(in: number) }

@@ -52,6 +52,9 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         self.failed = failed
     }
 
+    /// The cache key.
+    var url: String { places.url }
+
     /// Opens the file. Parsers first get the bytes that it already has.
     func start() {
         queue.async { [self] in attempt { file = try open() } }

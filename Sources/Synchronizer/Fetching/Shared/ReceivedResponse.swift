@@ -17,6 +17,8 @@ struct ReceivedResponse: Sendable {
     private let wantsFile: Bool
     /// The bytes that went to a file.
     private var spooled = 0
+    /// The size of the stored beginning that the body continues. It counts towards the limit.
+    private var beginning = 0
     private(set) var head: ResponseHead?
     /// When the head arrived.
     private(set) var time = Date.distantPast
@@ -41,9 +43,15 @@ struct ReceivedResponse: Sendable {
 
     mutating func receive(_ head: ResponseHead, at now: Date) {
         // A second head replaces the first, as after a challenge.
-        if self.head != nil { (received, spooled) = (ReceivedBody(), 0) }
+        if self.head != nil { (received, spooled, beginning) = (ReceivedBody(), 0, 0) }
         self.head = head
         time = now
+        isTooLarge = bodyLength.map { $0 > limit } ?? false
+    }
+
+    /// Notes that the body is the rest of one whose beginning is stored.
+    mutating func continues(after count: Int) {
+        beginning = count
         isTooLarge = bodyLength.map { $0 > limit } ?? false
     }
 
@@ -62,7 +70,7 @@ struct ReceivedResponse: Sendable {
 
     private var limit: Int {
         if isRedirect { return min(maximumBodySize, Self.largestRedirectBody) }
-        return wantsFile && !isSpooled ? min(maximumBodySize, Self.largestErrorBody) : maximumBodySize
+        return wantsFile && !isSpooled ? min(maximumBodySize, Self.largestErrorBody) : maximumBodySize - beginning
     }
 
     /// Whether the response has no body, whatever its fields say (RFC 9110 §6.4.1): a `Content-Length` is then that of another response.

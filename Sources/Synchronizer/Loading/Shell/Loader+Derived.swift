@@ -79,7 +79,7 @@ extension Loader {
             !loaded.trace.isDerived, let time = loaded.trace.parse, time >= rules.minimumParseTime,
             let checksum = loaded.bodyChecksum, loaded.cost <= rules.maximumSize, let coding = parse.job.derivedCoding
         else { return }
-        let source = DerivedSource(entry: entry, checksum: checksum, bodySize: fetched.body.count)
+        let source = DerivedSource(entry: entry, checksum: checksum, bodySize: fetched.storedBytes.count)
         storing.add(loaded.cost) { [fetcher, object = loaded.object] in
             guard let data = try? coding.encode(object), rules.accepts(data, from: source.bodySize) else { return }
             fetcher.keepObject(data, as: coding.name, of: source)
