@@ -112,6 +112,15 @@ import Testing
         #expect(tls.pinsByHost[TLSConfiguration.canonical("www.example.com")] == nil)
     }
 
+    @Test(arguments: [5, 100_000]) func `one connection serves several requests`(size: Int) async throws {
+        let server = try ScriptedServer { _ in Reply(Data(count: size)) }
+        defer { server.stop() }
+        let relay = try TLSRelay(to: server.port)
+        let session = Self.session()
+        for _ in 0..<3 { #expect(try await session.data(from: relay.url()).0.count == size) }
+        #expect(relay.counts.connections == 1)
+    }
+
     /// libcurl 7.88 accepts such responses. Surplus bytes that claim to be of HTTP/2 must not become the next response.
     @Test(arguments: ["HTTP/2 200", "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200"])
     func `a server that did not agree on HTTP/2 can't claim to speak it`(line: String) async throws {
