@@ -5,21 +5,21 @@ struct DelegateExecutor: Sendable {
     private let operations: OperationQueue
     /// The underlying queue of `operations`. It is used directly if there is one: an operation costs ten times as much as a block.
     private let queue: DispatchQueue?
+    /// Whether calls are never concurrent. A dispatch queue does not say whether it is serial.
+    private let isSerial: Bool
 
     init(_ operations: OperationQueue) {
         self.operations = operations
         queue = operations.underlyingQueue
+        isSerial = operations.maxConcurrentOperationCount == 1
     }
 
-    /// Calls the delegates of tasks. On a concurrent queue, no task waits for another.
+    /// Calls the delegates of tasks, in one block if the calls are serial anyway. Otherwise, no task waits for another.
     func drain(_ tasks: [TaskCore]) {
-        if let queue {
-            // A queue does not say whether it is serial.
-            for task in tasks { queue.async { task.drain() } }
-        } else if operations.maxConcurrentOperationCount == 1 {
-            operations.addOperation { tasks.forEach { $0.drain() } }
+        if isSerial {
+            run { tasks.forEach { $0.drain() } }
         } else {
-            for task in tasks { operations.addOperation { task.drain() } }
+            for task in tasks { run { task.drain() } }
         }
     }
 
