@@ -3,7 +3,7 @@ import Foundation
 
 /// When a transfer pauses, and how it continues.
 extension Transfer {
-    /// The largest backlog of a transfer that takes bytes although it should pause.
+    /// The most bytes that wait for a task whose transfer takes bytes although it should pause.
     static let largestBacklogAhead = 8 << 20
 
     /// Whether the transfer can take bytes without exceeding the usual backlog.
@@ -15,13 +15,13 @@ extension Transfer {
     }
 
     /// Whether the transfer takes bytes although it should pause, because a pause would hold up other transfers. If not, the
-    /// transfer has paused, or has failed because its backlog is too large.
+    /// transfer has paused, or has failed because too many bytes wait.
     func takesAhead() -> Bool {
         guard pool.othersNeedConnection(of: self) else {
             isPaused = true
             return false
         }
-        guard body.backlogCount > Self.largestBacklogAhead else { return true }
+        guard body.backlogCount + task.undelivered > Self.largestBacklogAhead else { return true }
         if isHalted {
             failure = Self.heldUp
         } else {

@@ -203,6 +203,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     var isOver: Bool { state.withLock { $0.isOver } }
     var priority: Float { state.withLock { $0.priority } }
+    /// The bytes that wait in the mailbox.
+    var undelivered: Int { state.withLock { $0.undelivered } }
 
     func deliver(_ event: TaskEvent, from pool: ConnectionPool) {
         if post(event) { pool.deliver(self) }
