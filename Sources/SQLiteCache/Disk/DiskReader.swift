@@ -105,9 +105,9 @@ final class DiskReader: Sendable {
         do {
             return .answer(try use(try connect(to: generation, locks: true), body))
         } catch {
-            // The generation may have been replaced at that moment.
+            // The generation may have been replaced at that moment, or something may have changed the modes of its files.
             let isCurrent = try? Generation.newest(in: directory) == generation
-            if isCurrent == false, attemptsLeft > 1 {
+            if isCurrent == false || generation.resetModes(), attemptsLeft > 1 {
                 return readWithNewConnection(body, attemptsLeft: attemptsLeft - 1)
             }
             guard let failure = error as? SQLiteFailure, failure.isCorruption || generation.isIncomplete else {

@@ -76,14 +76,17 @@ enum FileSystem {
 
     /// Gives a file or directory of this user the mode that the cache gives it, if something like `chmod -R` has changed it. In a
     /// directory that is read-only for this user, everything stays as it is.
-    static func resetMode(_ path: String) {
+    ///
+    /// - Returns: whether it has changed the mode.
+    @discardableResult
+    static func resetMode(_ path: String) -> Bool {
         guard let status = status(path), status.isDirectory || status.isOwnFile, status.st_uid == geteuid() else {
-            return
+            return false
         }
         let mode: mode_t = status.isDirectory ? 0o700 : 0o600
-        if status.st_mode & 0o777 == mode { return }
+        if status.st_mode & 0o777 == mode { return false }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        if access(folder, W_OK) == 0 { chmod(path, mode) }
+        return access(folder, W_OK) == 0 && chmod(path, mode) == 0
     }
 
     /// Makes a directory that only its owner can use, unless there is a directory. Anything else at the path is removed. Returns
