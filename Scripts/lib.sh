@@ -62,7 +62,7 @@ limited() {
     local limit=$1 session traps code=0 new_session=(setsid)
     shift
     command -v setsid >/dev/null || new_session=()
-    "${new_session[@]}" timeout --kill-after 10 "$limit" "$@" &
+    ${new_session[@]+"${new_session[@]}"} timeout --kill-after 10 "$limit" "$@" &
     session=$!
     traps=$(trap -p INT TERM HUP) # the caller's; its EXIT trap stays
     # shellcheck disable=SC2064 # the session of now
