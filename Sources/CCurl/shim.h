@@ -111,8 +111,8 @@ static inline bool synchronizer_may_be_received(int socket, int last) {
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != EPIPE;
 }
 
-/// The TLS library's object for the connection of a handle, and which library it is; null if there is none. The package does not link
-/// the library, because libcurl has loaded it: `dlsym` finds its functions.
+/// The TLS library's object for the connection of a handle, and which library it is; null if there is none. The package does not
+/// link the library, because libcurl has loaded it: `dlsym` finds its functions.
 static inline void *synchronizer_tls(CURL *easy, curl_sslbackend *library) {
     struct curl_tlssessioninfo *session = 0;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
@@ -120,7 +120,8 @@ static inline void *synchronizer_tls(CURL *easy, curl_sslbackend *library) {
     return session->internals;
 }
 
-/// Whether the TLS library has read bytes from the connection of a handle that libcurl has not taken. The kernel does not know of them.
+/// Whether the TLS library has read bytes from the connection of a handle that libcurl has not taken. The kernel does not know of
+/// them.
 static inline bool synchronizer_has_decrypted(CURL *easy) {
     curl_sslbackend library = CURLSSLBACKEND_NONE;
     void *tls = synchronizer_tls(easy, &library);
@@ -135,8 +136,8 @@ static inline bool synchronizer_has_decrypted(CURL *easy) {
     return false;
 }
 
-/// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS library
-/// than OpenSSL and GnuTLS.
+/// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS
+/// library than OpenSSL and GnuTLS.
 static inline bool synchronizer_negotiated_http2(CURL *easy) {
     curl_sslbackend library = CURLSSLBACKEND_NONE;
     void *tls = synchronizer_tls(easy, &library);

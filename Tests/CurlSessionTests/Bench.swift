@@ -48,14 +48,21 @@ final class Bench: Sendable {
         return try Bench(recorder, options: options, timed: timed, queue: queue, configure: configure)
     }
 
+    /// Makes a task, which is not resumed.
+    func task(_ target: String = "/", _ change: (inout URLRequest) -> Void = { _ in }) -> CurlTask {
+        var request = URLRequest(url: server.url(target))
+        change(&request)
+        guard let task = session.dataTask(with: request) as? CurlTask else {
+            preconditionFailure("not one of CurlSession's")
+        }
+        return task
+    }
+
     /// Starts a task.
     @discardableResult
     func start(_ target: String = "/", _ change: (inout URLRequest) -> Void = { _ in }) -> CurlTask {
-        var request = URLRequest(url: server.url(target))
-        change(&request)
-        let task = session.dataTask(with: request) as? CurlTask
-        task?.resume()
-        guard let task else { preconditionFailure("not one of CurlSession's") }
+        let task = task(target, change)
+        task.resume()
         return task
     }
 

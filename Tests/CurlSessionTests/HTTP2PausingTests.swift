@@ -10,6 +10,7 @@ import Testing
 /// Tasks of which one takes its bytes later than the others on its connection.
 @Suite(.bounded) struct HTTP2PausingTests {
     private typealias Frame = HTTP2Server.Frame
+    private static let piece = [UInt8](repeating: 7, count: 16 << 10)
 
     /// A delegate that suspends the first task when it receives the first bytes.
     private func suspending() -> Recorder {
@@ -25,12 +26,9 @@ import Testing
 
     /// A server whose first response has so many times 16 KB. Other responses are short.
     private func serverOfLargeBody(pieces: Int) throws -> HTTP2Server {
-        let piece = [UInt8](repeating: 7, count: 16 << 10)
         return try HTTP2Server { request, requests in
             guard requests.count == 1 else { return Frame.response(request.stream, "other") }
-            let frames = (1...pieces).map {
-                Frame(type: 0, flags: $0 == pieces ? 1 : 0, stream: request.stream, payload: piece)
-            }
+            let frames = (1...pieces).map { Frame.data(request.stream, Self.piece, ends: $0 == pieces) }
             return [.head(request.stream)] + frames
         }
     }
@@ -74,15 +72,12 @@ import Testing
         private let server: HTTP2Server
 
         init() throws {
-            let piece = [UInt8](repeating: 7, count: 16 << 10)
             server = try HTTP2Server { _, requests in
                 guard requests.count == 2 else { return [] }
                 let streams = requests.map(\.stream)
                 return streams.map { .head($0) }
                     + (1...Self.pieces).flatMap { number in
-                        streams.map {
-                            Frame(type: 0, flags: number == Self.pieces ? 1 : 0, stream: $0, payload: piece)
-                        }
+                        streams.map { .data($0, HTTP2PausingTests.piece, ends: number == Self.pieces) }
                     }
             }
             let (slow, gate) = (Locked<URLSessionTask?>(nil), gate)
@@ -95,10 +90,7 @@ import Testing
             let bench = try Bench.overTLS(recorder, queue: DispatchQueue(label: "delegates", attributes: .concurrent))
             self.bench = bench
             let url = server.relay.url()
-            tasks = (0..<2).map { _ in
-                guard let task = bench.session.dataTask(with: url) as? CurlTask else { preconditionFailure("not ours") }
-                return task
-            }
+            tasks = (0..<2).map { _ in bench.task { $0.url = url } }
             slow.withLock { $0 = tasks[0] }
             for task in tasks { task.resume() }
         }

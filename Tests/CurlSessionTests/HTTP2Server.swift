@@ -17,7 +17,11 @@ final class HTTP2Server: Sendable {
         }
 
         static func data(_ stream: UInt32, _ text: String, ends: Bool = true) -> Frame {
-            Frame(type: 0, flags: ends ? 1 : 0, stream: stream, payload: Array(text.utf8))
+            data(stream, Array(text.utf8), ends: ends)
+        }
+
+        static func data(_ stream: UInt32, _ bytes: [UInt8], ends: Bool) -> Frame {
+            Frame(type: 0, flags: ends ? 1 : 0, stream: stream, payload: bytes)
         }
 
         static func reset(_ stream: UInt32, _ code: UInt8) -> Frame {

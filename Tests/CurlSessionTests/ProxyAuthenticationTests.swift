@@ -11,21 +11,40 @@ import Testing
     private let credential = URLCredential(user: "user", password: "pass", persistence: .none)
     private static let basic = "Basic " + Data("user:pass".utf8).base64EncodedString()
 
+    /// A proxy that takes `basic` for a resource of `a.test`.
+    private static func proxy() throws -> ScriptedServer {
+        let proxy = try ScriptedServer()
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"] == basic
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        return proxy
+    }
+
+    /// Has a session use a proxy.
+    /// - Parameters:
+    ///   - kind: `HTTP`, or `HTTPS` for tunnels.
+    ///   - password: The password of `user`; nil if the configuration has no credential.
+    private static func use(
+        _ proxy: ScriptedServer, of configuration: URLSessionConfiguration, for kind: String = "HTTP",
+        password: String? = nil
+    ) {
+        var dictionary: [AnyHashable: Any] = [
+            kind + "Enable": 1, kind + "Proxy": "127.0.0.1", kind + "Port": Int(proxy.port),
+        ]
+        if let password {
+            dictionary["kCFProxyUsernameKey"] = "user"
+            dictionary["kCFProxyPasswordKey"] = password
+        }
+        configuration.connectionProxyDictionary = dictionary
+    }
+
     @Test func `after a challenge, a body goes over another connection: the proxy may not have read the first`()
         async throws
     {
-        let proxy = try ScriptedServer()
+        let proxy = try Self.proxy()
         defer { proxy.stop() }
-        proxy.handle("http://a.test/x") { request in
-            request["Proxy-Authorization"] == Self.basic
-                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
-        }
-        let bench = try Bench {
-            $0.connectionProxyDictionary = [
-                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
-                "kCFProxyPasswordKey": "pass",
-            ]
-        }
+        let bench = try Bench { Self.use(proxy, of: $0, password: "pass") }
         let body = Data(count: 300_000)
         await bench.run {
             $0.url = URL(string: "http://a.test/x")
@@ -50,18 +69,9 @@ import Testing
     }
 
     @Test func `a proxy's challenge is answered with the credential that the configuration has for it`() async throws {
-        let proxy = try ScriptedServer()
+        let proxy = try Self.proxy()
         defer { proxy.stop() }
-        proxy.handle("http://a.test/x") { request in
-            request["Proxy-Authorization"] == Self.basic
-                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
-        }
-        let bench = try Bench {
-            $0.connectionProxyDictionary = [
-                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
-                "kCFProxyPasswordKey": "pass",
-            ]
-        }
+        let bench = try Bench { Self.use(proxy, of: $0, password: "pass") }
         await bench.run { $0.url = URL(string: "http://a.test/x") }
         #expect(bench.recorder.calls == [.head(200), .end(nil)])
         #expect(bench.recorder.body == Data("through".utf8))
@@ -81,9 +91,7 @@ import Testing
             let credential = URLCredential(user: "user", password: password.withLock { $0 }, persistence: .none)
             return (.useCredential, credential)
         })
-        let bench = try Bench(recorder) {
-            $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
-        }
+        let bench = try Bench(recorder) { Self.use(proxy, of: $0) }
         await bench.run { $0.url = URL(string: "http://a.test/x") }
         #expect(proxy.requests.count == 2)
         // The stream could not be read twice.
@@ -110,12 +118,7 @@ import Testing
             request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
                 ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "\(challenge)"])
         }
-        let bench = try Bench {
-            $0.connectionProxyDictionary = [
-                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
-                "kCFProxyPasswordKey": "pass",
-            ]
-        }
+        let bench = try Bench { Self.use(proxy, of: $0, password: "pass") }
         await bench.run { $0.url = URL(string: "http://a.test/x") }
         #expect(bench.recorder.calls == [.head(200), .end(nil)])
         let answer = try #require(proxy.requests.last?["Proxy-Authorization"])
@@ -134,12 +137,7 @@ import Testing
                         "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n"
                     ))
         }
-        let bench = try Bench {
-            $0.connectionProxyDictionary = [
-                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
-                "kCFProxyUsernameKey": "user", "kCFProxyPasswordKey": "pass",
-            ]
-        }
+        let bench = try Bench { Self.use(proxy, of: $0, for: "HTTPS", password: "pass") }
         await bench.run { $0.url = URL(string: "https://a.test/") }
         #expect(bench.recorder.calls == [.end(.cannotConnectToHost)])
         #expect(proxy.requests.last?["Proxy-Authorization"]?.contains("uri=\"a.test:443\"") == true)
@@ -159,11 +157,7 @@ import Testing
             return challenge.protectionSpace.isProxy()
                 ? (.useCredential, credential) : (.cancelAuthenticationChallenge, nil)
         })
-        let bench = try Bench(recorder) {
-            $0.connectionProxyDictionary = [
-                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
-            ]
-        }
+        let bench = try Bench(recorder) { Self.use(proxy, of: $0, for: "HTTPS") }
         await bench.run { $0.url = URL(string: "https://a.test/") }
         #expect(recorder.calls == [.end(.cannotConnectToHost)])
         #expect(asked.withLock { $0 } == [0])

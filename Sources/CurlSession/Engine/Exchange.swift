@@ -52,8 +52,8 @@ struct Exchange: Sendable {
     /// Whether an HTTP proxy receives the request itself, rather than a tunnel for it. Only then does a 407 come from the proxy.
     var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
 
-    /// What libcurl connects to, perhaps through a tunnel: the origin, or an HTTP proxy that receives the request itself. The limit of
-    /// connections applies to it.
+    /// What libcurl connects to, perhaps through a tunnel: the origin, or an HTTP proxy that receives the request itself. The limit
+    /// of connections applies to it.
     var peer: String { talksToProxy ? proxy?.url ?? origin : origin }
 
     var isSecure: Bool { origin.utf8.count > 5 && origin.utf8.dropFirst(4).first != UInt8(ascii: ":") }

@@ -3,8 +3,8 @@ import Foundation
 
 /// Decides whether the bytes on a reused connection of HTTP/1 can be the response to this request.
 ///
-/// They cannot if they arrived before the request was sent, whether the kernel or the TLS library has them, or if the server's kernel has not acknowledged the request when they
-/// arrive. Then the request is sent again on a new connection.
+/// They cannot if they arrived before the request was sent, whether the kernel or the TLS library has them. Nor can they if the
+/// server's kernel has not acknowledged the request when they arrive. Then the request is sent again on a new connection.
 extension Transfer {
     /// The methods whose requests may be sent twice (RFC 9110 §9.2.2, RFC 10008).
     private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]

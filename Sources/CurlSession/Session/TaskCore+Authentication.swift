@@ -33,23 +33,23 @@ extension TaskCore {
 
     /// Answers the challenge of a 401 or 407. Nil if the response is to be delivered.
     func answer(_ head: CurlResponseHead, to exchange: Exchange) -> HeadAction? {
-        let isProxy = head.status == 407 && exchange.talksToProxy
-        guard head.status == 401 || isProxy else { return nil }
-        if isProxy, let proxy = exchange.proxy { pool.proxyAnswers.withLock { $0[proxy.url] = nil } }
-        let name = isProxy ? FieldName.proxyAuthenticate : FieldName.wwwAuthenticate
+        let proxy = head.status == 407 && exchange.talksToProxy ? exchange.proxy : nil
+        guard head.status == 401 || proxy != nil else { return nil }
+        if let proxy { pool.proxyAnswers.withLock { $0[proxy.url] = nil } }
+        let name = proxy == nil ? FieldName.wwwAuthenticate : FieldName.proxyAuthenticate
         let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
-        let step = isProxy ? authentication.proxy.received(challenges) : authentication.server.received(challenges)
+        let step =
+            proxy == nil ? authentication.server.received(challenges) : authentication.proxy.received(challenges)
         switch step {
         case .deliver, .cancel: return nil
         case .ask(let scheme, let failures):
-            let proxy = isProxy ? exchange.proxy : nil
             deliver(
                 .challenge(
                     .init(scheme: scheme, previousFailures: failures, head: head, proxy: proxy, url: exchange.url)),
                 from: pool)
         case .send(let scheme, let credential):
             // This runs in a callback of libcurl, which must not call libcurl.
-            pool.perform { [self] in send(scheme, credential: credential, isProxy: isProxy) }
+            pool.perform { [self] in send(scheme, credential: credential, to: proxy) }
         }
         return .wait
     }
@@ -91,20 +91,23 @@ extension TaskCore {
             var next = challenge
             (next.scheme, next.previousFailures) = (scheme, failures)
             deliver(.challenge(next), from: pool)
-        case .send(let scheme, let credential): send(scheme, credential: credential, isProxy: isProxy)
+        case .send(let scheme, let credential): send(scheme, credential: credential, to: challenge.proxy)
         }
     }
 
-    private func send(_ scheme: AuthenticationScheme, credential: AuthenticationFlow.Credential, isProxy: Bool) {
+    /// Sends the request again, with a credential for the proxy that asked for it, or for the server.
+    private func send(
+        _ scheme: AuthenticationScheme, credential: AuthenticationFlow.Credential, to proxy: ProxyRules.Proxy?
+    ) {
         guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
-        if isProxy { authentication.proxyCredential = (credential, scheme.curlScheme) }
+        if proxy != nil { authentication.proxyCredential = (credential, scheme.curlScheme) }
         var nonce = ""
         for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
         let answer = scheme.answer(
             user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
             target: url.requestTarget, nonce: nonce)
-        authentication.fields[isProxy ? FieldName.proxyAuthorization : FieldName.authorization] = answer
-        if isProxy, case .basic = scheme, let proxy = pool.options.proxies.proxy(for: url) {
+        authentication.fields[proxy == nil ? FieldName.authorization : FieldName.proxyAuthorization] = answer
+        if let proxy, case .basic = scheme {
             pool.proxyAnswers.withLock { $0[proxy.url] = answer }
         }
         replaceTransfer(request)

@@ -93,10 +93,11 @@ struct Generation: Hashable, Sendable {
         return errno == ENOENT || errno == ENOTDIR
     }
 
-    /// Gives the directory and the database their modes. Without them, the owner could neither use nor delete the files, and the cache
-    /// would not work any more.
+    /// Gives the directory and the database their modes. Without them, the owner could neither use nor delete the files, and the
+    /// cache would not work any more.
     ///
     /// - Returns: whether it has changed a mode.
+    @discardableResult
     func resetModes() -> Bool {
         var hasChanged = false
         for path in [path, database, journal] where FileSystem.resetMode(path) { hasChanged = true }
@@ -106,7 +107,7 @@ struct Generation: Hashable, Sendable {
     /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether both
     /// existed.
     func prepare() throws(SQLiteFailure) -> Bool {
-        _ = resetModes()
+        resetModes()
         if isIncomplete { throw .corruption("the database does not exist, or is not a file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
             throw .system(database)

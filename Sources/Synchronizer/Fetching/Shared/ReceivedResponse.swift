@@ -46,13 +46,13 @@ struct ReceivedResponse: Sendable {
         if self.head != nil { (received, spooled, beginning) = (ReceivedBody(), 0, 0) }
         self.head = head
         time = now
-        isTooLarge = bodyLength.map { $0 > limit } ?? false
+        isTooLarge = statesTooMuch
     }
 
     /// Notes that the body is the rest of one whose beginning is stored.
     mutating func continues(after count: Int) {
         beginning = count
-        isTooLarge = bodyLength.map { $0 > limit } ?? false
+        isTooLarge = statesTooMuch
     }
 
     mutating func receive(_ data: Data) {
@@ -67,6 +67,9 @@ struct ReceivedResponse: Sendable {
     }
 
     var isRedirect: Bool { CacheRules.isRedirect(status: status, location: fields.reference(FieldName.location)) }
+
+    /// Whether the length that the response states exceeds the limit.
+    private var statesTooMuch: Bool { bodyLength.map { $0 > limit } ?? false }
 
     private var limit: Int {
         if isRedirect { return min(maximumBodySize, Self.largestRedirectBody) }
