@@ -28,6 +28,18 @@ struct RecordTests {
         #expect(CacheRules().freshness(of: decoded, at: stored.responseTime).lifetime == 600)
     }
 
+    /// Times are compared: a response that was requested at the moment of a removal is not older than the removal.
+    @Test("times keep all their bits")
+    func exactTimes() throws {
+        for bits in 0..<4 as Range<UInt64> {
+            let now = Date(timeIntervalSinceReferenceDate: Double(bitPattern: (8e8).bitPattern + bits))
+            var stored = response(maxAge: 60)
+            stored.requestTime = now
+            let record = EncodedRecord(StoredRecord(stored))
+            #expect(record.decoded?.response == stored && record.requestTime == now, "\(bits)")
+        }
+    }
+
     @Test("an injected lifetime stays one")
     func injected() throws {
         var stored = response(maxAge: 60)

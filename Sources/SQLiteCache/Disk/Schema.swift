@@ -4,7 +4,7 @@ enum Schema {
     static let applicationID: Int64 = 0x5379_4361
     /// Increases when the tables, the encoding of records, the request fields that responses depend on, or the checksum change
     /// (`PRAGMA user_version`). A database of another version is replaced: a cache needs no migration.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
     // `entries` has small rows, so that listing, evicting and marking as used touch few pages. Bodies that would make
     // them large are in a table of their own, or in files. Both tables have rowids: reading 20 KB from a WITHOUT ROWID

@@ -21,8 +21,10 @@ struct ByteWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// A `Date` counts from its reference date, so this number is exact. Seconds since 1970 have one bit less.
     mutating func put(_ time: Date) {
-        withUnsafeBytes(of: time.timeIntervalSince1970.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        let bits = time.timeIntervalSinceReferenceDate.bitPattern
+        withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     mutating func put(_ text: String) {
@@ -84,7 +86,7 @@ struct ByteReader {
         let raw = try span(MemoryLayout<UInt64>.size)
         let seconds = Double(bitPattern: UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self)))
         guard seconds.isFinite else { throw MalformedBytes() }
-        return Date(timeIntervalSince1970: seconds)
+        return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
     mutating func text() throws(MalformedBytes) -> String {

@@ -6,7 +6,7 @@ import SynchronizerSupport
 /// They do not decode the record, which would take as long as finding it.
 package struct EncodedRecord: Sendable {
     /// Increases with each change of the encoding, and when responses depend on more request fields than before.
-    package static let format: UInt8 = 4
+    package static let format: UInt8 = 5
 
     /// One bit for each optional part.
     fileprivate struct Traits: OptionSet {
