@@ -28,9 +28,18 @@ show_failures() { # log
     grep -a '^✘' "$1" | tail -40 >&2 || true
 }
 
+# Whether sessions are read from /proc. Where there is none, as on a Mac, Python asks the system.
+has_proc() { [[ -d /proc/self && -z ${WITHOUT_PROC:-} ]]; }
+
+# Runs a command as the leader of a new session.
+in_session() {
+    if has_proc; then exec setsid "$@"; fi
+    exec python3 -c 'import os, sys; os.setsid(); os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
 # The processes of a session, one a line. SwiftPM gives each of its children a process group of its own.
 session_processes() {
-    if [[ -d /proc/self ]]; then
+    if has_proc; then
         # The fields after the name, which is in parentheses: state, parent, group, session.
         local stat line fields
         for stat in /proc/[0-9]*/stat; do
@@ -39,10 +48,13 @@ session_processes() {
             [[ ${fields[3]} != "$1" || ${fields[0]} == Z ]] || echo "${line%% *}"
         done
     else
-        # Without sessions: the process and all of its descendants.
-        ps -axo pid=,ppid= | awk -v root="$1" '
-            { parent[$1] = $2 }
-            END { for (pid in parent) { p = pid; while (p > 1 && p != root) p = parent[p]; if (p == root) print pid } }'
+        ps -axo pid=,stat= | awk '$2 !~ /^Z/ { print $1 }' | python3 -c '
+import os, sys
+for pid in map(int, sys.stdin):
+    try:
+        if os.getsid(pid) == int(sys.argv[1]): print(pid)
+    except OSError:
+        pass  # it has ended' "$1"
     fi
 }
 
@@ -59,16 +71,22 @@ end_session() {
 # Runs a command with a limit in seconds; returns 124 if the limit passes. Leaves none of the command's processes behind,
 # whether the limit passes, the command ends or this script is interrupted.
 limited() {
-    local limit=$1 session traps code=0 new_session=(setsid)
+    local limit=$1 session traps code=0 start=$SECONDS
     shift
-    command -v setsid >/dev/null || new_session=()
-    ${new_session[@]+"${new_session[@]}"} timeout --kill-after 10 "$limit" "$@" &
+    (in_session "$@") &
     session=$!
     traps=$(trap -p INT TERM HUP) # the caller's; its EXIT trap stays
     # shellcheck disable=SC2064 # the session of now
     trap "end_session $session; exit 130" INT TERM HUP
-    wait "$session" || code=$?
-    end_session "$session"
+    # Bash reaps the command when it ends, and from then on the signal finds no process.
+    while kill -0 "$session" 2>/dev/null && ((SECONDS - start < limit)); do sleep 0.2; done
+    if kill -0 "$session" 2>/dev/null; then
+        end_session "$session"
+        wait "$session" 2>/dev/null || code=124
+    else
+        wait "$session" || code=$?
+        end_session "$session"
+    fi
     trap - INT TERM HUP
     eval "$traps"
     return "$code"
