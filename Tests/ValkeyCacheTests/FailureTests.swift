@@ -144,7 +144,7 @@
         @Test("a removal waits for the removals of other threads no longer than for the server")
         func busy() async throws {
             let server = try RedisServer()
-            let one = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            let one = try await ValkeyURLCache.test(server.url, wait: 0.5).connected()
             one.level.deliveries.wait()  // as if another thread told the server of its removal
             one.removeEntries(for: Sample.url)
             #expect(one.statistics.pendingRemovals == 1)
@@ -174,7 +174,7 @@
         @Test("a server that stands still: calls return, removals reach it later")
         func paused() async throws {
             let server = try RedisServer()
-            let one = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            let one = try await ValkeyURLCache.test(server.url, wait: 0.5).connected()
             let other = try await ValkeyURLCache.test(server.url).connected()
             try await waitUntil("stored") {
                 _ = try? one.put(Sample.body(5))

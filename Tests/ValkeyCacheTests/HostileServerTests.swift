@@ -31,7 +31,7 @@
                 ["EVALSHA", "HGETALL", "GETRANGE"].contains(command.first) ? Self.answers[index] : nil
             }
             let lines = Lines()
-            let cache = try await ValkeyURLCache.test(server.url, wait: 0.02, reports: lines).connected()
+            let cache = try await ValkeyURLCache.test(server.url, wait: 0.5, reports: lines).connected()
             for number in 0..<8 {
                 let url = "https://example.com/\(number)"
                 _ = cache.entries(for: url)
@@ -56,7 +56,7 @@
             let server = try FakeServer { command in
                 ["SCRIPT", "GET", "SUBSCRIBE"].contains(command.first) ? Self.answers[index] : nil
             }
-            let cache = try ValkeyURLCache.test(server.url, wait: 0.02)
+            let cache = try ValkeyURLCache.test(server.url, wait: 0.5)
             for number in 0..<8 {
                 let url = "https://example.com/\(number)"
                 _ = cache.entries(for: url)

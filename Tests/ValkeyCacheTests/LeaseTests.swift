@@ -106,7 +106,7 @@
 
         @Test("a lease whose grant comes too late is released")
         func lateGrant() async throws {
-            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.5).connected()
             server.pause()
             let answer = hasty.lease("key", for: 600)
             server.resume()
@@ -116,7 +116,7 @@
 
         @Test("a release that the server did not get is repeated")
         func lateRelease() async throws {
-            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.5).connected()
             var lease: Lease?
             try await waitUntil("granted") {
                 lease = try? grant(hasty)

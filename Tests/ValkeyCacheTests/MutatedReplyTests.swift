@@ -76,7 +76,7 @@
             }
             let directory = DisposableDirectory("nothing")
             let nothing = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory.url)
-            let cache = try await ValkeyURLCache.test(server.url, local: nothing, wait: 1).connected()
+            let cache = try await ValkeyURLCache.test(server.url, local: nothing, wait: 5).connected()
             let request = URLRequest(url: try #require(URL(string: Sample.url)))
             for number in 0..<Self.count {
                 if number % 2 == 0 {
