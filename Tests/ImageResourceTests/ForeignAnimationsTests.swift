@@ -127,8 +127,9 @@
         @Test("an APNG of no frames is the picture that decoders without animation show")
         func noFrames() throws {
             let data = try changed("apng-hidden.png", "acTL", to: 0)
-            #expect(try AnimatedImage(data: data).frameCount == 1)
+            let animation = try AnimatedImage(data: data)
             let shown = try BitmapImage.decode(data)
+            #expect(animation.frameCount == 1 && animation.firstFrame == shown)
             #expect(try shown != BitmapImage.decode(Samples.data("apng-hidden.png")))
             // The same without any control chunk.
             var plain = try Samples.data("apng-hidden.png")

@@ -70,6 +70,16 @@
             #expect(try self.reduction("detailed-cmyk.jpg", side: 17).eighths == 8)
         }
 
+        /// A larger picture than the result needs would make the default filter slower than Pillow's `draft` and `thumbnail`,
+        /// with which the benchmark of images compares it.
+        @Test(
+            "the area filter decodes no more than it needs",
+            arguments: [(60, 8, false), (58, 4, false), (23, 4, false), (21, 2, false), (18, 2, false), (17, 2, true)])
+        func noMoreThanNeeded(side: Int, eighths: Int, lowFrequencyOnly: Bool) throws {
+            let reduction = try reduction("detailed-420.jpg", side: side)
+            #expect(reduction.eighths == eighths && reduction.lowFrequencyOnly == lowFrequencyOnly)
+        }
+
         @Test("an sRGB profile costs nothing: the same is decoded as without", arguments: 1...320)
         func sameSizes(_ side: Int) throws {
             let (with, without) = try (

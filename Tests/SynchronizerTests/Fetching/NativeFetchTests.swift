@@ -38,6 +38,19 @@ struct NativeFetchTests {
         #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.name)
     }
 
+    @Test("does not take what has no HTTP scheme for HTTP", arguments: ["ftp://a.example/x", "mailto:a@b.example"])
+    func otherSchemes(url: String) {
+        let harness = NativeHarness(FakeReply(200, [:], "hello"))
+        let error = harness.load { $0.url = URL(string: url) }.error
+        guard case .invalidRequest? = error else {
+            Issue.record("\(url) was asked for")
+            return
+        }
+        let scheme = url.prefix { $0 != ":" }
+        #expect(error?.description.contains("the scheme \"\(scheme)\" is not supported") == true)
+        #expect(harness.session.asked.isEmpty)
+    }
+
     @Test("a hit needs no network slot")
     func hit() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))

@@ -44,7 +44,8 @@
         private static func checkGrids(_ bytes: ByteReader) throws {
             if let items = HEIFItems(bytes) {
                 guard isInOrder(items) else {
-                    throw ImageError.corrupt(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
+                    let version = String(cString: avifVersion())
+                    throw ImageError.corrupt(.avif, "libavif \(version) may misplace or omit tiles of the grid")
                 }
             } else if HEIFBoxes.mayHaveGrid(bytes) {
                 throw ImageError.corrupt(.avif, "the tiles of the grid are ambiguous")
