@@ -42,17 +42,18 @@ import ValkeyCache
             let cache = try await cache("shared", local: nothing)
             try Self.fill(cache)
             let benchmark = try RedisBenchmark(socket: socket, size: Self.size, calls: Self.calls)
-            var isMet = true
-            for makesResponse in [false, true] {
-                let isRowMet = try await Contest(
-                    name: "a hit in the shared level" + (makesResponse ? ", response made" : ""),
-                    peer: "\(benchmark.program) GET", goal: 1.5,
-                    ours: { try await Self.time(cache, makesResponse: makesResponse) },
-                    theirs: { try benchmark.measure() }
-                ).run()
-                isMet = isMet && isRowMet
-            }
-            return isMet
+            let hit = try await Contest(
+                name: "a hit in the shared level", peer: "\(benchmark.program) GET", goal: 1.5,
+                ours: { try await Self.time(cache) }, theirs: { try benchmark.measure() }
+            ).run()
+            let request = try Self.request()
+            // In the same loop, because a call after a wait for the server finds the processor's caches cold.
+            let response = try await Contest(
+                name: "a hit in the shared level, response made", peer: "the same and HTTPURLResponse.init", goal: 1.1,
+                ours: { try await Self.time(cache) { $0.response } },
+                theirs: { try await Self.time(cache) { _ in try Self.response(to: request) } }
+            ).run()
+            return hit && response
         }
 
         private func localHits(memory: Int) async throws -> Bool {
@@ -105,22 +106,30 @@ import ValkeyCache
             return URLRequest(url: url)
         }
 
-        private static func fill(_ cache: URLCache) throws {
-            let request = try request()
+        private static func response(to request: URLRequest) throws -> HTTPURLResponse {
             guard let url = request.url,
                 let response = HTTPURLResponse(
                     url: url, statusCode: 200, httpVersion: "HTTP/1.1",
                     headerFields: ["Cache-Control": "max-age=600", "Content-Type": "image/jpeg", "ETag": "\"1\""])
             else { throw URLError(.badURL) }
-            cache.storeCachedResponse(
-                CachedURLResponse(response: response, data: Data(repeating: 7, count: size)), for: request)
+            return response
         }
 
-        private static func time(_ cache: URLCache, makesResponse: Bool = false) async throws -> Double {
+        private static func fill(_ cache: URLCache) throws {
+            let request = try request()
+            cache.storeCachedResponse(
+                CachedURLResponse(response: try response(to: request), data: Data(repeating: 7, count: size)),
+                for: request)
+        }
+
+        /// - Parameter response: gets the response of a hit.
+        private static func time(
+            _ cache: URLCache, response: (CachedURLResponse) throws -> URLResponse? = { _ in nil }
+        ) async throws -> Double {
             let request = try request()
             return try await Contest.time(calls) {
                 guard let found = cache.cachedResponse(for: request), found.data.count == size,
-                    !makesResponse || (found.response as? HTTPURLResponse)?.statusCode == 200
+                    (try response(found) as? HTTPURLResponse)?.statusCode ?? 200 == 200
                 else { throw URLError(.cannotDecodeRawData) }
             }
         }
