@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import Testing
 
 /// A managed fetcher between a fake store and a fake network, with a clock that is moved by hand.
 struct FetchHarness {
@@ -97,6 +98,17 @@ final class Events: Sendable {
 
     var transportError: URLError.Code? {
         if case .transport(let error as URLError, _)? = error { error.code } else { nil }
+    }
+
+    /// Expects the error that names the scheme of a URL.
+    func expectUnsupportedScheme(of url: String, at location: SourceLocation = #_sourceLocation) {
+        guard case .invalidRequest? = error else {
+            Issue.record("\(url) was asked for", sourceLocation: location)
+            return
+        }
+        let scheme = url.prefix { $0 != ":" }
+        #expect(
+            error?.description.contains("the scheme \"\(scheme)\" is not supported") == true, sourceLocation: location)
     }
 
     func field(_ name: String) -> String? {
