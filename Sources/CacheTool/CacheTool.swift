@@ -45,12 +45,12 @@ struct CacheTool {
         var findings = try inspection.structuralCorruption().map { ["The database: \($0)"] } ?? []
         if contents.corruptRows > 0 { findings.append("Rows that fail their check: \(contents.corruptRows)") }
         for entry in contents.entries where try inspection.isIntact(entry) == false {
-            findings.append("The body of \(Words.printable(entry.response.url)) is missing, or not what was stored.")
+            findings.append("The body of \(Words.printable(entry.response.url)) is missing or corrupt.")
         }
         let objects = try contents.objects.filter { try inspection.isIntact($0) == false }.count
         if objects > 0 { findings.append("Parsed objects that are missing, or not what was stored: \(objects)") }
         findings.forEach { print("✘ \($0)") }
-        print((findings.isEmpty ? "✔ All is whole: " : "Looked at ") + summary(contents))
+        print((findings.isEmpty ? "✔ Nothing is corrupt: " : "Looked at ") + summary(contents))
         return findings.isEmpty ? 0 : 1
     }
 

@@ -25,10 +25,10 @@ enum SharedCacheReport {
             var findings = contents.corrupt > 0 ? ["Values that fail their check: \(contents.corrupt)"] : []
             for entry in contents.entries where try inspection.isIntact(entry) == false {
                 let url = Words.printable(entry.entry.response.url)
-                findings.append("The body of \(url) is missing, or not what was stored.")
+                findings.append("The body of \(url) is missing or corrupt.")
             }
             findings.forEach { Swift.print("✘ \($0)") }
-            Swift.print((findings.isEmpty ? "✔ All is whole: " : "Looked at ") + summary)
+            Swift.print((findings.isEmpty ? "✔ Nothing is corrupt: " : "Looked at ") + summary)
             return findings.isEmpty ? 0 : 1
         }
     #else

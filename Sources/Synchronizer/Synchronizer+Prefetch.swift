@@ -35,7 +35,7 @@ extension Synchronizer {
             let identity = identity(of: resource)
             if identity.coalescingKey == nil {
                 outcomes.append(.skipped)
-            } else if known(resource, identity: identity) != nil {
+            } else if destination == .memory, known(resource, identity: identity) != nil {
                 outcomes.append(.alreadyCached)
             } else {
                 outcomes.append(nil)
@@ -49,7 +49,9 @@ extension Synchronizer {
             control: .init(
                 cancel: { [weak prefetcher] in prefetcher?.cancel(group) },
                 setPriority: { [weak prefetcher] in prefetcher?.setPriority($0, of: group) }))
-        prefetcher.prefetch(jobs, in: group, priority: priority) { task.note($1, at: $0) }
+        prefetcher.prefetch(jobs, in: group, priority: priority) { index, result in
+            task.note(PrefetchResult.Outcome(result, in: destination), at: index)
+        }
         return task
     }
 
@@ -66,6 +68,22 @@ extension Synchronizer {
 
     /// The number of prefetched resources that were used, and that were wasted.
     public var prefetchStatistics: PrefetchStatistics { prefetcher.statistics }
+}
+
+extension PrefetchResult.Outcome {
+    /// - Parameter result: nil if the prefetch was cancelled.
+    fileprivate init(_ result: LoadResult?, in destination: Synchronizer.PrefetchDestination) {
+        switch result {
+        case .success(let loaded)?:
+            switch (loaded.trace.source, loaded.trace.storing) {
+            case (.memory, _), (.cache, _), (.stale, _): self = .alreadyCached
+            case (_, .notStored(let reason)?) where destination == .disk: self = .notStored(reason)
+            default: self = .loaded
+            }
+        case .failure(let error)?: self = .failed(error.unwrapped)
+        case nil: self = .cancelled
+        }
+    }
 }
 
 /// A resource whose response is stored and not parsed.

@@ -25,6 +25,9 @@ final class StubTransport: Transport {
         transfers.withLock { $0[ObjectIdentifier(transfer)] = transfer }
         transfer.begin { [self] in
             defer { transfers.withLock { $0[ObjectIdentifier(transfer)] = nil } }
+            if !recorded.body.isEmpty {
+                await transfer.report(.sent(recorded.body.count, of: recorded.body.count))
+            }
             let reply = try await server.reply(to: recorded)
             try await StubReply(reply, to: recorded, time: time).perform { await transfer.report($0) }
         }

@@ -101,6 +101,10 @@
             prefetches.begin(["/slow"])
             gate.open()
             #expect(await tasks.withLock { $0[2] }.result.loaded == 1)
+            let wasted = synchronizer.prefetchStatistics.wasted
+            prefetches.begin(["/other"])
+            prefetches.cancel(["/quick"])
+            #expect(synchronizer.prefetchStatistics.wasted == wasted + 1, "it had finished, and no load has used it")
         }
     }
 #endif

@@ -61,7 +61,7 @@ struct CacheToolTests {
     func whole() throws {
         try fill()
         let (lines, status) = try run("--verify")
-        #expect(lines == ["✔ All is whole: 3 responses, 91.2 kB of bodies."])
+        #expect(lines == ["✔ Nothing is corrupt: 3 responses, 91.2 kB of bodies."])
         #expect(status == 0)
     }
 

@@ -40,7 +40,11 @@ public struct Figures: Sendable, Equatable {
     /// Counts an event.
     public mutating func note(_ event: SynchronizerEvent) {
         guard let id = event.load else {
-            if case .cached(.memory) = event.kind { fromMemory += 1 }
+            switch event.kind {
+            case .cached(.memory): fromMemory += 1
+            case .failed: failed += 1
+            default: break
+            }
             return
         }
         switch event.kind {
@@ -62,6 +66,7 @@ public struct Figures: Sendable, Equatable {
         case .failed:
             failed += 1
             leave(id)
+        case .refused: leave(id)
         case .cancelled:
             cancelled += 1
             wastedBytes += loads[id]?.bytes ?? 0

@@ -1,6 +1,6 @@
 /// Why a request got no usable response.
 package enum ServerFailure: Hashable, Sendable {
-    /// No connection, a reset or a time-out: the cache is disconnected (RFC 9111 §4).
+    /// No connection, a reset or a timeout: the cache is disconnected (RFC 9111 §4).
     case unreachable
     /// A response with this status.
     case status(Int)

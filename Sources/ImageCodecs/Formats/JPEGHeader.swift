@@ -66,7 +66,7 @@ enum JPEGHeader {
     }
 
     /// Whether the frame has four components, which are CMYK inks.
-    static func isInks(_ bytes: ByteReader) -> Bool {
+    static func isCMYK(_ bytes: ByteReader) -> Bool {
         var count: UInt8?
         walk(bytes) { marker, segment in
             if isFrame(marker) { count = segment.byte(5) }

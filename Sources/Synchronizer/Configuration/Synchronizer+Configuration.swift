@@ -24,7 +24,7 @@ extension Synchronizer {
         /// The session's delegate, which decides what is stored. Do not use it for another synchronizer.
         public var sessionDelegate: SessionDelegate
 
-        /// The configuration of the session: time-outs, cookies, additional headers. The synchronizer sets its `urlCache` and its
+        /// The configuration of the session: timeouts, cookies, additional headers. The synchronizer sets its `urlCache` and its
         /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` applies to requests with
         /// `.useProtocolCachePolicy`, which counts as no policy. Credentials among its additional headers (`Authorization`,
         /// `Cookie`, `X-Api-Key` and others with a word like `auth`, `token` or `key` in their name) are sent to the requested
@@ -106,7 +106,7 @@ extension Synchronizer {
         public var maximumResponseSize = 256 << 20
 
         /// Seconds that a load may take from its start to its last byte, with waiting and retries; then it fails with
-        /// `URLError.timedOut`. The session's own time-out is for idle connections.
+        /// `URLError.timedOut`. The session's own timeout is for idle connections.
         public var timeoutForLoad: TimeInterval = .infinity
 
         /// The maximum number of concurrent loads on the network.

@@ -37,15 +37,18 @@ public struct SynchronizerEvent: Sendable {
         case parsed(TimeInterval)
         /// The subscribers of one parse got an object.
         case finished(LoadTrace)
-        /// The subscribers of one parse got an error.
+        /// The subscribers of one parse got an error. After an error of a hook there is no load.
         case failed(SynchronizerError)
+        /// The server refused the credentials, or the network is constrained. This load ends. Its subscribers load again with
+        /// another request: that of ``Synchronizer/Configuration/authenticate``, or the one for ``Resource/lowDataURL``.
+        case refused(SynchronizerError)
         /// The attempt failed; the next one begins after this many seconds.
         case retrying(SynchronizerError, after: TimeInterval)
         /// All subscribers cancelled before there was an object, though its bytes may have arrived.
         case cancelled
     }
 
-    /// The number of the load. Nil for a memory hit, which needs no load.
+    /// The number of the load. Nil for a memory hit, which needs no load, and for an error of a hook.
     public let load: Int?
     /// The URL of the load.
     public let url: URL?

@@ -17,6 +17,22 @@ public struct EmptyResource: Resource {
         self.init(request: request)
     }
 
+    /// Creates a resource for the head of the response to a request with a JSON body, such as a `PUT` that is answered with 204.
+    ///
+    /// ```swift
+    /// _ = try await synchronizer.load(EmptyResource(url: url, method: "PUT", body: Draft(title: "New")))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: the URL to send to.
+    ///   - method: the method, such as `POST`, `PUT` or `PATCH`.
+    ///   - body: the value to encode. It is encoded now.
+    ///   - encoder: the encoder; by default one that sorts keys.
+    /// - Throws: the encoder's error.
+    public init<Body: Encodable>(url: URL, method: String, body: Body, encoder: JSONEncoder? = nil) throws {
+        self.init(request: try URLRequest(url: url, method: method, jsonBody: body, encoder: encoder))
+    }
+
     /// Creates a resource for the head of the response to a request. A body is received, and dropped.
     public init(request: URLRequest) {
         identity = ResourceIdentity(request)

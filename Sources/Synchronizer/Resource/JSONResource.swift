@@ -57,12 +57,7 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         url: URL, method: String = "POST", body: Body, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
         cacheKey: CacheKey? = nil
     ) throws {
-        let sorting = JSONEncoder()
-        sorting.outputFormatting = .sortedKeys
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.httpBody = try (encoder ?? sorting).encode(body)
-        request.setValue("application/json", forHTTPHeaderField: FieldName.contentType)
+        var request = try URLRequest(url: url, method: method, jsonBody: body, encoder: encoder)
         request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
         identity = cacheKey.map { ResourceIdentity(request, cacheKey: $0) } ?? ResourceIdentity(request)
         self.decoder = decoder
@@ -80,5 +75,17 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// Identifies the decoder, which may have options.
     public var variant: ResourceVariant {
         decoder.map { ResourceVariant(identity: $0) } ?? .standard
+    }
+}
+
+extension URLRequest {
+    /// A request with a JSON body. The default encoder sorts keys, so that equal values give equal bodies.
+    init<Body: Encodable>(url: URL, method: String, jsonBody body: Body, encoder: JSONEncoder?) throws {
+        let sorting = JSONEncoder()
+        sorting.outputFormatting = .sortedKeys
+        self.init(url: url)
+        httpMethod = method
+        httpBody = try (encoder ?? sorting).encode(body)
+        setValue("application/json", forHTTPHeaderField: FieldName.contentType)
     }
 }

@@ -50,11 +50,16 @@ public struct ResourceIdentity: Sendable {
     /// Nil for a request that bypasses the memory cache.
     var memoryCachePolicy: MemoryCachePolicy? { coalescingKey?.memoryCachePolicy }
 
-    /// The same request for another URL.
+    /// The same request for another URL. As after a redirect, another origin gets no credentials.
     func moved(to url: URL) -> ResourceIdentity {
-        guard url != request.url else { return self }
+        guard let old = request.url, url != old else { return self }
         var request = request
         request.url = url
+        if !CacheRules.sameOrigin(old.absoluteString, url.absoluteString) {
+            for name in (request.allHTTPHeaderFields ?? [:]).keys where CacheRules.isForOneOrigin(name) {
+                request.setValue(nil, forHTTPHeaderField: name)
+            }
+        }
         return ResourceIdentity(request, cacheKey: cacheKey)
     }
 

@@ -57,7 +57,7 @@ public struct LoadTrace: Sendable, Hashable {
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
     public var bytesSaved = 0
-    /// Whether the cache stored the server's response, or why not; nil if no server answered.
+    /// Whether the cache stored the server's response, or why not; nil if the answer is not the server's response.
     public var storing: ResponseStoring?
     /// The network timings of the last request of this load; nil without one, or if the session does not report them.
     public var network: NetworkTrace? {

@@ -6,8 +6,11 @@ public struct PrefetchResult: Sendable {
     public enum Outcome: Sendable {
         /// It was loaded from the server, or the server confirmed the stored response.
         case loaded
-        /// It was in memory, or a stored response answered without the server.
+        /// It was in memory, or a stored response answered without the server. For the destination
+        /// ``Synchronizer/PrefetchDestination/disk`` only a stored response counts.
         case alreadyCached
+        /// It was loaded for the destination ``Synchronizer/PrefetchDestination/disk``, but its response was not stored.
+        case notStored(ResponseStoring.Reason)
         /// The load failed, after its retries: with a ``SynchronizerError``, or the error of a hook.
         case failed(any Error)
         /// The prefetch was cancelled before the resource had finished.
@@ -40,6 +43,9 @@ public struct PrefetchResult: Sendable {
 
     /// How many were cancelled.
     public var cancelled: Int { outcomes.count { if case .cancelled = $0 { true } else { false } } }
+
+    /// Whether every resource is cached now, so that loads need no network until its lifetime ends.
+    public var isComplete: Bool { loaded + alreadyCached == outcomes.count }
 
     /// Those that failed, with their errors.
     public var failures: [Failure] {

@@ -27,9 +27,11 @@ public enum ResponseStoring: Hashable, Sendable {
         case tooLarge = "it is too large"
         /// The body was truncated. Its beginning may be kept in memory, for the next attempt.
         case incomplete = "it is incomplete"
-        /// It was invalidated while it arrived, the cache already had a response that was requested later, or the load
+        /// It was invalidated, while it arrived or later, the cache already had a response that was requested later, or the load
         /// was cancelled.
         case invalidated = "it was invalidated"
+        /// The resource could not parse the body. The response was stored, and then removed.
+        case undecodable = "it could not be parsed"
         /// The session obtained it with a credential that the request does not show.
         case personal = "the session answered a challenge"
         /// The latest write failed: the disk is full, or there was another error. The cache's memory may have the response.

@@ -5,7 +5,7 @@ public enum SynchronizerError: Error, Sendable {
     /// The request cannot be sent: it has no URL, an unsupported scheme, or a CR, LF or NUL in its method or a header. Nothing was
     /// sent.
     case invalidRequest(Context)
-    /// No complete response arrived: no connection, a reset, a truncated body, a time-out. The error is usually a `URLError`.
+    /// No complete response arrived: no connection, a reset, a truncated body, a timeout. The error is usually a `URLError`.
     case transport(any Error, Context)
     /// The final response has a status outside 200–299.
     case status(HTTPURLResponse, Context)

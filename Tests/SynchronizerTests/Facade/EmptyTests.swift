@@ -100,4 +100,15 @@ struct EmptyTests {
             return
         }
     }
+
+    @Test("answer a request with a JSON body")
+    func json() async throws {
+        bench.server["/a"] = Reply(status: 204)
+        let url = bench.server.url("/a")
+        let head = try await synchronizer.load(EmptyResource(url: url, method: "PUT", body: ["b": 1, "a": 2]))
+        #expect(head.status == 204)
+        let request = try #require(bench.server.requests.first)
+        #expect(request.method == "PUT" && request.body == Data(#"{"a":2,"b":1}"#.utf8))
+        #expect(request["Content-Type"] == "application/json")
+    }
 }

@@ -154,7 +154,10 @@ struct FileErrorTests {
         bench.server["/a"] = .script(.text("HTTP/1.1 200 OK\r\nContent-Length: 4611686018427387904\r\n\r\nabc"))
         await #expect {
             try await files.synchronizer().load(files.resource())
-        } throws: { reason($0) == .noSpace }
+        } throws: { error in
+            reason(error) == .noSpace
+                && (error as? SynchronizerError)?.context.trace.storing == .notStored(.diskFailed)
+        }
         #expect(try files.names.isEmpty)
         #expect(files.partials.isEmpty)
     }

@@ -45,4 +45,38 @@ struct LowDataTests {
         let saving = bench.synchronizer { $0.usesLowDataURLs = true }
         #expect(try await saving.load(Scaled(url: resource.url)) == Data("full".utf8))
     }
+
+    @Test("at another origin gets no credentials")
+    func credentials() async throws {
+        let other = try ScriptedServer { _ in Reply("low") }
+        var request = URLRequest(url: bench.server.url("/full"))
+        request.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
+        request.setValue("a=b", forHTTPHeaderField: "Cookie")
+        request.setValue("en", forHTTPHeaderField: "Accept-Language")
+        let saving = bench.synchronizer { $0.usesLowDataURLs = true }
+        for (server, isSame) in [(bench.server, true), (other, false)] {
+            let resource = Requested(base: request, lowDataURL: server.url("/low"))
+            #expect(try await saving.load(resource) == Data("low".utf8))
+            let sent = try #require(server.requests.last)
+            #expect(sent["Accept-Language"] == "en")
+            #expect(sent["Authorization"] == (isSame ? "Bearer 1" : nil) && sent["Cookie"] == (isSame ? "a=b" : nil))
+        }
+    }
+
+    private struct Requested: Resource {
+        let base: URLRequest
+        var lowDataURL: URL?
+        func request() -> URLRequest { base }
+        var parse: @Sendable (Data) throws -> Data { { $0 } }
+    }
+
+    @Test("is invalidated together with the full version")
+    func invalidated() async throws {
+        let low = DataResource(url: bench.server.url("/low"))
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(low)
+        synchronizer.invalidate(resource)
+        #expect(synchronizer.cachedObject(for: low) == nil)
+        #expect(try await synchronizer.loaded(low).source == .network)
+    }
 }

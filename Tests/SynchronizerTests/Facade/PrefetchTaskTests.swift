@@ -39,6 +39,7 @@ struct PrefetchTaskTests {
             switch outcome {
             case .loaded: "loaded"
             case .alreadyCached: "cached"
+            case .notStored(let reason): "\(reason)"
             case .failed(SynchronizerError.status(let response, _)): "\(response.statusCode)"
             case .failed(let error): "\(error)"
             case .cancelled: "cancelled"
@@ -76,6 +77,18 @@ struct PrefetchTaskTests {
         let second = await synchronizer.prefetch([resource("/e")]).result
         #expect(words(first) + words(second) == ["loaded", "loaded"])
         #expect(bench.server.counts.replies == [200: 1, 304: 1])
+    }
+
+    @Test("says that a response which goes to the disk was not stored, and looks for it nowhere else")
+    func disk() async throws {
+        bench.server["/private"] = Reply("no", fields: ["Cache-Control": "no-store"])
+        synchronizer.insert(Data("memory".utf8), for: resource("/x?memory"))
+        let all = [resource("/private"), resource("/x?memory")]
+        let toDisk = await synchronizer.prefetch(all, to: .disk).result
+        #expect(words(toDisk) == ["noStore", "loaded"] && !toDisk.isComplete && toDisk.failures.isEmpty)
+        let again = await synchronizer.prefetch([all[1]], to: .disk).result
+        #expect(words(again) == ["cached"] && again.isComplete)
+        #expect(words(await synchronizer.prefetch([all[0]]).result) == ["loaded"], "it is in memory")
     }
 
     @Test("nothing to prefetch has finished at once")

@@ -266,4 +266,27 @@ struct StoringTests {
         harness.fetcher.removeAllStored()
         #expect(harness.load().fetched?.trace.reason == "URLSession answered")
     }
+
+    @Test("says that the resource could not parse it, or that it was invalidated")
+    func removed() async throws {
+        bench.server["/a"] = Reply("no JSON", fields: ["Cache-Control": "max-age=9"])
+        let synchronizer = bench.synchronizer()
+        let json = JSONResource<Int>(url: bench.server.url("/a"))
+        #expect(await storing(synchronizer, json).storing == .notStored(.undecodable))
+        let second = await storing(synchronizer, json)
+        #expect(second.reason.hasSuffix("not stored: it could not be parsed"))
+        _ = try await synchronizer.load(resource)
+        synchronizer.invalidate(resource)
+        #expect(await storing(synchronizer, resource).reason.hasSuffix("not stored: it was invalidated"))
+    }
+
+    @Test("says nothing about a redirect if the cache answers in the end")
+    func redirect() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        bench.server["/moved"] = .redirect(to: "/a")
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(resource)
+        let trace = await storing(synchronizer, DataResource(url: bench.server.url("/moved")))
+        #expect(trace.source == .cache && trace.storing == nil)
+    }
 }

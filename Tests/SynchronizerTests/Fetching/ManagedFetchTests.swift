@@ -213,4 +213,23 @@ struct ManagedFetchTests {
         events.fetch?.proceed()
         #expect(events.body == "hello")
     }
+
+    @Test("a load that waited for the network after a miss looks again when the network is switched off")
+    func missedBeforeOffline() {
+        let (store, transport, network) = (FakeStore(), FakeTransport(), NetworkSwitch())
+        let clock = ManualClock()
+        let fetcher = ManagedFetcher(
+            transport: transport, store: store, time: clock, rules: CacheRules(), network: network)
+        transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60"], "hello") }
+        let request = FetchHarness().request()
+        let other = Events()
+        other.fetch = fetcher.fetch(request, options: FetchOptions(maximumBodySize: 100)) { other.note($0) }
+        other.fetch?.proceed()
+        network.set(isOffline: true)
+        var options = FetchOptions(maximumBodySize: 100)
+        options.purpose = .sendAfterMiss
+        let events = Events()
+        events.fetch = fetcher.fetch(request, options: options) { events.note($0) }
+        #expect(events.body == "hello" && events.source == .cache)
+    }
 }

@@ -128,6 +128,23 @@ struct NativeFetchTests {
         #expect(harness.session.asked.count == 1)
     }
 
+    @Test("a body that is incomplete or too large is not stored, and the next trace says so", arguments: [false, true])
+    func notStored(isTooLarge: Bool) {
+        let harness = NativeHarness { _ in
+            let body = isTooLarge ? String(repeating: "a", count: 2 << 20) : "hello"
+            let length = isTooLarge ? "\(2 << 20)" : "9"
+            return FakeReply(200, Self.lifetime.merging(["Content-Length": length]) { $1 }, body)
+        }
+        let reason = isTooLarge ? ResponseStoring.Reason.tooLarge : .incomplete
+        let events = harness.load()
+        let trace = events.error?.context.trace
+        #expect(events.all.contains { if case .notStored(reason) = $0 { true } else { false } })
+        #expect(trace?.storing == .notStored(reason) && trace?.status == 200)
+        guard isTooLarge else { return }  // the played session also stores incomplete bodies
+        harness.serve { _ in FakeReply(200, Self.lifetime, "hello") }
+        #expect(harness.load().fetched?.trace.reason.hasSuffix("not stored: \(reason.rawValue)") == true)
+    }
+
     // MARK: - Whose answer
 
     @Test(

@@ -103,4 +103,53 @@ struct AuthenticationsTests {
         #expect(name(machine.refused(refusal(1, nil, sentAt: 1))) == "send 1 -")
         #expect(name(machine.refused(refusal(2, nil, sentAt: 2))) == "authenticate 2")
     }
+
+    @Test("a token in the URL is of no use to another load, which gets a call of its own")
+    func urlTokens() {
+        var machine = Machine()
+        let calls = (0..<6).map { refusal($0, nil) }
+        #expect(calls.map { name(machine.refused($0)) } == ["authenticate 0"] + Array(repeating: "wait", count: 5))
+        for (number, call) in calls.enumerated() {
+            let result = request(nil, "http://a.example/x?token=new")
+            let steps = machine.ended(call, with: .success(result)) { _ in true }.map(name)
+            let others = (number + 1..<6).map { $0 == number + 1 ? "authenticate \($0)" : "wait" }
+            #expect(steps == ["send \(number) -"] + others)
+        }
+    }
+
+    @Test("a field that is not known as a credential is one if the call changes nothing else")
+    func unknownFields() {
+        var machine = Machine()
+        let calls = [("1", "7"), ("1", "8"), ("2", "9")].enumerated().map { number, fields in
+            var call = refusal(number, nil)
+            var request = call.request
+            request.setValue(fields.0, forHTTPHeaderField: "X-Ticket")
+            request.setValue(fields.1, forHTTPHeaderField: "X-Number")
+            call = .init(load: call.load, origin: call.origin, request: request, error: call.error, sentAt: 0)
+            return call
+        }
+        for call in calls { _ = machine.refused(call) }
+        var new = calls[0].request
+        new.setValue("new", forHTTPHeaderField: "X-Ticket")
+        let steps = machine.ended(calls[0], with: .success(new)) { _ in true }
+        #expect(steps.map(name) == ["send 0 -", "send 1 -", "authenticate 2"])
+        guard case .send(_, let second) = steps[1] else { return }
+        #expect(second.value(forHTTPHeaderField: "X-Ticket") == "new")
+        #expect(second.value(forHTTPHeaderField: "X-Number") == "8")
+    }
+
+    @Test("if credentials change, other fields that change too do not matter")
+    func otherFields() {
+        var machine = Machine()
+        let calls = (0..<2).map { number -> Machine.Refusal in
+            let call = refusal(number, "old")
+            var request = call.request
+            request.setValue("\(number)", forHTTPHeaderField: "X-Number")
+            return .init(load: number, origin: call.origin, request: request, error: call.error, sentAt: 0)
+        }
+        for call in calls { _ = machine.refused(call) }
+        var new = request("new")
+        new.setValue("2", forHTTPHeaderField: "X-Number")
+        #expect(machine.ended(calls[0], with: .success(new)) { _ in true }.map(name) == ["send 0 new", "send 1 new"])
+    }
 }

@@ -24,7 +24,7 @@ struct TableResource: Resource {
         { [separator] data in
             var rows: [[String]] = []
             for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
-                try ParseCancellation.check()  // long parses stop when no one waits any more
+                try ParseCancellation.check()  // a long parse stops when its load is cancelled
                 rows.append(line.split(separator: separator, omittingEmptySubsequences: false).map(String.init))
             }
             guard let columns = rows.first else { throw CocoaError(.fileReadCorruptFile) }

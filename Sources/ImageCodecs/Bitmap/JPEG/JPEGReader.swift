@@ -42,7 +42,7 @@ final class JPEGReader {
     /// Whether the file has several scans, which must be absorbed before there is a picture.
     var hasScans: Bool { header.multiscan != 0 }
     /// Whether the rows are CMYK.
-    private var isInks: Bool { header.components == 4 }
+    private var isCMYK: Bool { header.components == 4 }
     /// The colour model that a profile must have.
     private var colourModel: ColorTransform.Model {
         switch header.components {
@@ -69,7 +69,7 @@ final class JPEGReader {
     ///   eighths.
     func start(eighths: Int, lowFrequencyOnly: Bool = false) throws -> PixelSize? {
         var (width, height): (UInt32, UInt32) = (0, 0)
-        let layout = Int32(isInks ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA)
+        let layout = Int32(isCMYK ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA)
         let result = jpeg_reader_start(
             reader, Int32(eighths), layout, header.multiscan, lowFrequencyOnly ? 1 : 0, &width, &height)
         return try step(result) == .done ? PixelSize(width: Int(width), height: Int(height)) : nil
@@ -106,7 +106,7 @@ final class JPEGReader {
         let bytes = rows.assumingMemoryBound(to: UInt8.self)
         guard try step(jpeg_reader_rows(reader, bytes, stride, Int32(capacity), &count)) == .done else { return 0 }
         let pixels = Int(count) * stride / 4
-        if !isInks {
+        if !isCMYK {
             colours?.convert(rows, count: pixels)
         } else if let colours {
             colours.mix(rows, count: pixels)

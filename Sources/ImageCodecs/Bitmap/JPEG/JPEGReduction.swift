@@ -40,7 +40,7 @@ struct JPEGReduction {
         let excess = max(1, Double(max(sampling.across, sampling.down)) / 2)
         let reduction = min(across, down) / excess
         let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
-        let effect = JPEGHeader.isInks(bytes) ? .tones : profile ?? .none
+        let effect = JPEGHeader.isCMYK(bytes) ? .tones : profile ?? .none
         let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, profile: effect)
         lowFrequencyOnly = reduction / 4 >= enough.coarse
         if lowFrequencyOnly || reduction / 4 >= enough.quarter {

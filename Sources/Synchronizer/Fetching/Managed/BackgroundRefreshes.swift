@@ -67,7 +67,7 @@ final class BackgroundRefreshes: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Starts a validation at once, or joins the running one: the listener's load has a network slot for it.
+    /// Starts a validation at once, or coalesces with the running one: the listener's load has a network slot for it.
     /// - Returns: False, without effect, if the entry has been validated since it was looked up.
     func start(
         _ key: Key, for request: CacheRequest, since lookup: Int, listener: @escaping Ended,

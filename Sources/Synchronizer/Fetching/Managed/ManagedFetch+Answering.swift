@@ -82,6 +82,7 @@ extension ManagedFetch {
         case .follow(let target):
             var trace = step.trace
             trace.redirects.append(target.url)
+            trace.storing = nil  // it was about the redirect
             report(.redirected(to: target.url))
             run(.request(step.request.following(target), trace))
         }

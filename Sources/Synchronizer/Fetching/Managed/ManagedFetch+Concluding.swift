@@ -39,7 +39,9 @@ extension ManagedFetch {
     private func fail(_ error: any Error, after exchange: inout Exchange) -> Conclusion {
         if exchange.received.status == 206, exchange.resumption == nil { removePart(of: exchange.step) }
         keepInterrupted(exchange)
-        if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
+        if exchange.received.head != nil {
+            note(.notStored(error is FileError ? .diskFailed : .incomplete), in: &exchange.step)
+        }
         return .failure(.init(error, context: exchange.step.context))
     }
 
@@ -165,6 +167,7 @@ extension ManagedFetch {
                 step: exchange.step, head: head, body: exchange.received.body, file: file, describesStored: true)
             return .answer(answer, change(storing: exchange, file: file))
         } catch {
+            note(.notStored(.diskFailed), in: &exchange.step)
             return .failure(.file(error, exchange.step.context))
         }
     }

@@ -79,12 +79,13 @@ extension ManagedFetch {
 
     /// The rest of a kept beginning has arrived, in the same file.
     func complete(_ exchange: Exchange, entry: CacheEntry, with combination: Combination) -> Conclusion {
-        let step = exchange.step
+        var step = exchange.step
         guard let partial = exchange.file, partial.count == combination.before.count + exchange.received.count else {
             return .failure(.transport(URLError(.cannotWriteToFile), step.context))
         }
         guard partial.count <= options.maximumBodySize else {
             partial.drop()
+            note(.notStored(.tooLarge), in: &step)
             return .failure(.tooLarge(limit: options.maximumBodySize, step.context))
         }
         do {
@@ -92,6 +93,7 @@ extension ManagedFetch {
             return combined(
                 exchange, entry: entry, with: combination, body: Data(), file: file, saved: combination.before.count)
         } catch {
+            note(.notStored(.diskFailed), in: &step)
             return .failure(.file(error, step.context))
         }
     }

@@ -11,7 +11,8 @@ extension ManagedFetch {
                 request, trace: LoadTrace(),
                 headers: context.transport.sessionHeaders(for: request, knowing: options.sessionCookies))
         case .request(let request, let trace): lookUp(request, trace: trace)
-        case .miss(let request): lookUp(request, trace: LoadTrace(), entries: [])
+        // Without the network, the cache is the last resort: another load may have stored a response since the miss.
+        case .miss(let request): lookUp(request, trace: LoadTrace(), entries: context.network.isOffline ? nil : [])
         case .step(let step): step
         }
     }

@@ -118,7 +118,7 @@ extension ManagedFetch {
         return true
     }
 
-    /// Validates the response for this fetch, which has a network slot, or joins a running validation. If the response was
+    /// Validates the response for this fetch, which has a network slot, or coalesces with a running one. If the response was
     /// validated while the fetch waited for its slot, or with another load's request, the fetch looks up again: then the cache
     /// answers, or the fetch sends its own request.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {

@@ -55,7 +55,7 @@ final class ManagedFetch: Fetch {
             guard let answer = answer(from: selection, of: step) else {
                 return run(.step(step.without(selection, rules: cache.rules, at: cache.time.now)))
             }
-            let isRefreshing = queueRefresh(of: step)  // first: a load that the answer causes joins this validation
+            let isRefreshing = queueRefresh(of: step)  // first: a load that the answer causes waits for this validation
             deliver(answer)
             if isRefreshing { context.refreshes.startNext() }
             return

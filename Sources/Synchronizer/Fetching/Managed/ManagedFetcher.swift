@@ -35,11 +35,15 @@ package final class ManagedFetcher: Fetching {
     }
 
     package func removeStored(for request: URLRequest) {
-        if let key = request.cacheKey { context.cache.removeEntries(for: key) }
+        guard let key = request.cacheKey else { return }
+        context.cache.reasons.noteRemoval(of: key, because: .undecodable)
+        context.cache.removeEntries(for: key)
     }
 
     package func removeStoredSoon(for requests: [URLRequest]) {
-        context.cache.removeSoon(requests.compactMap(\.cacheKey))
+        let keys = requests.compactMap(\.cacheKey)
+        for key in keys { context.cache.reasons.noteRemoval(of: key, because: .invalidated) }
+        context.cache.removeSoon(keys)
     }
 
     package func removeAllStored() { context.cache.removeAll() }

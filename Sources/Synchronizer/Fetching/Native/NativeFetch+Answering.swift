@@ -4,8 +4,11 @@ import HTTPCaching
 // The result of a finished task, and what the session stores of it.
 extension NativeFetch {
     func complete(_ task: NativeTask, with error: (any Error)?) {
-        var trace = task.trace(at: cache.time.now)
         let isWhole = error == nil && !task.received.isCutShort
+        var task = task
+        if !isWhole, task.received.head != nil { task.storing = .notStored(.incomplete) }
+        var trace = task.trace(at: cache.time.now)
+        if !isWhole { noteStoring(by: task, trace: trace) }
         guard isWhole, let head = task.received.head else {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
@@ -15,7 +18,7 @@ extension NativeFetch {
         finish(result(of: task, head: head, trace: trace))
     }
 
-    private func noteStoring(by task: NativeTask, trace: LoadTrace) {
+    func noteStoring(by task: NativeTask, trace: LoadTrace) {
         if let request = task.cacheRequest { cache.reasons.note(trace.storing, for: request) }
         if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }

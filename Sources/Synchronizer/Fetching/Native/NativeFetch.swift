@@ -239,10 +239,13 @@ final class NativeFetch: Fetch {
 
     private func endIfTooLarge() -> Bool {
         guard state.withLock({ $0.task?.received.isTooLarge ?? false }) else { return false }
-        let head = state.withLock { $0.task?.received.head }
+        update { $0.storing = .notStored(.tooLarge) }
+        guard let task = state.withLock({ $0.task }) else { return true }
+        let trace = task.trace(at: cache.time.now)
+        noteStoring(by: task, trace: trace)
         let (receive, transfer) = takeReceiver()
         transfer?.cancel()
-        let context = SynchronizerError.Context(url: request.url, trace: LoadTrace(), head: head, body: nil)
+        let context = SynchronizerError.Context(url: request.url, trace: trace, head: task.received.head, body: nil)
         receive?(.finished(.failure(.tooLarge(limit: options.maximumBodySize, context))))
         return true
     }

@@ -38,9 +38,15 @@ package final class NativeFetcher: Fetching {
 
     package func sessionCookies(for request: URLRequest) -> String? { transport.sessionCookies(for: request) }
 
-    package func removeStored(for request: URLRequest) { cache.remove(for: request) }
+    package func removeStored(for request: URLRequest) {
+        if let key = request.cacheKey { cache.reasons.noteRemoval(of: key, because: .undecodable) }
+        cache.remove(for: request)
+    }
 
-    package func removeStoredSoon(for requests: [URLRequest]) { cache.removeSoon(for: requests) }
+    package func removeStoredSoon(for requests: [URLRequest]) {
+        for key in requests.compactMap(\.cacheKey) { cache.reasons.noteRemoval(of: key, because: .invalidated) }
+        cache.removeSoon(for: requests)
+    }
 
     package func removeAllStored() { cache.removeAll() }
 }

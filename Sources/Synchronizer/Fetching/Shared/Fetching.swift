@@ -16,10 +16,10 @@ package protocol Fetching: Sendable {
     /// Keeps an object next to the stored body that it was made from. Blocks on the disk.
     func keepObject(_ data: Data, as name: String, of source: DerivedSource)
 
-    /// Removes the entries for a request. Blocks on the disk.
+    /// Removes the entries for a request, because a body could not be parsed. Blocks on the disk.
     func removeStored(for request: URLRequest)
 
-    /// Removes the entries for these requests: lookups miss them at once, and the disk is changed soon after.
+    /// Invalidates the entries for these requests: lookups miss them at once, and the disk is changed soon after.
     func removeStoredSoon(for requests: [URLRequest])
 
     /// Removes all entries. Responses in flight are not stored either. Blocks on the disk.

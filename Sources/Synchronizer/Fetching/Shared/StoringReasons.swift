@@ -25,6 +25,10 @@ final class StoringReasons: Sendable {
         init(_ request: CacheRequest) {
             (url, method, bodyKey) = (request.url, request.method, request.bodyKey)
         }
+
+        init(url: String) {
+            (self.url, method, bodyKey) = (url, "GET", nil)
+        }
     }
 
     private static let limit = 1_000
@@ -33,9 +37,15 @@ final class StoringReasons: Sendable {
     /// Nil if the last response was stored, or is not known.
     func reason(for request: CacheRequest) -> ResponseStoring.Reason? { reasons.withLock { $0[Key(request)] } }
 
-    func note(_ storing: ResponseStoring?, for request: CacheRequest) {
+    func note(_ storing: ResponseStoring?, for request: CacheRequest) { note(storing, as: Key(request)) }
+
+    /// Notes that the response to a `GET` was removed.
+    func noteRemoval(of url: String, because reason: ResponseStoring.Reason) {
+        note(.notStored(reason), as: Key(url: url))
+    }
+
+    private func note(_ storing: ResponseStoring?, as key: Key) {
         reasons.withLock { reasons in
-            let key = Key(request)
             switch storing {
             case .notStored(let reason)?: reasons.insert(reason, for: key)
             case .stored?: if reasons.count > 0 { reasons.remove(key) }

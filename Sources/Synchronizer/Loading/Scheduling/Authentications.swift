@@ -63,15 +63,14 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         count += 1
         let isOutdated = outdated.remove(call.origin) != nil
         let refused = Self.credentials(of: call.request)
-        if case .success(let request?) = result, !isOutdated {
-            note(Self.credentials(of: request), insteadOf: refused, at: call.origin)
-        }
+        if case .success(let request?) = result, !isOutdated { note(request, insteadOf: call.request, at: call.origin) }
         let all = waiting.removeValue(forKey: call.origin) ?? []
         return all.filter { isWaiting($0.load) }.map { refusal in
             guard !isOutdated, Self.credentials(of: refusal.request) == refused else { return self.refused(refusal) }
             switch result {
             case .success(let request?) where refusal.load == call.load: return .send(refusal.load, request)
-            case .success(_?): return .send(refusal.load, replaced(refusal) ?? refusal.request)
+            // A token in the URL or in the body is of no use to another load, which gets a call of its own.
+            case .success(_?): return self.refused(refusal)
             case .success(nil): return .fail(refusal.load, refusal.error)
             case .failure(let error): return .fail(refusal.load, .hookFailed(error, refusal.error.context))
             }
@@ -84,12 +83,17 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         outdated = Set(waiting.keys)
     }
 
-    private mutating func note(_ credentials: Fields, insteadOf refused: Fields, at origin: String) {
-        let names = Set(credentials.keys).union(refused.keys).filter { credentials[$0] != refused[$0] }
+    private mutating func note(_ request: URLRequest, insteadOf refused: URLRequest, at origin: String) {
+        let (old, new) = (Self.fields(of: refused), Self.fields(of: request))
+        let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+        let credentials = changed.filter(CacheRules.isSecret)
+        // If no field is known to be a credential, the server knows better.
+        let names = credentials.isEmpty ? changed : credentials
+        guard !names.isEmpty || request == refused else { return }  // only the URL or the body has changed
         let change = Replacement(
-            number: count, refused: refused,
-            old: Dictionary(uniqueKeysWithValues: names.map { ($0, refused[$0]) }),
-            new: Dictionary(uniqueKeysWithValues: names.map { ($0, credentials[$0]) }))
+            number: count, refused: Self.credentials(of: refused),
+            old: Dictionary(uniqueKeysWithValues: names.map { ($0, old[$0]) }),
+            new: Dictionary(uniqueKeysWithValues: names.map { ($0, new[$0]) }))
         var list = replacements[origin] ?? []
         // Credentials that are valid again are not replaced any more; otherwise replacements could form a cycle.
         list.removeAll { $0.old == change.new || $0.old == change.old }
@@ -106,21 +110,24 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         var request = refusal.request
         var isReplaced = false
         for change in list {
-            let credentials = Self.credentials(of: request)
-            guard change.old.allSatisfy({ credentials[$0.key] == $0.value }) else { continue }
+            let fields = Self.fields(of: request)
+            guard change.old.allSatisfy({ fields[$0.key] == $0.value }) else { continue }
             // A call may change no field, for example if it logs in by a cookie. It helps only requests sent before it ended.
-            if change.old.isEmpty, credentials != change.refused || change.number <= refusal.sentAt { continue }
+            if change.old.isEmpty, Self.credentials(of: request) != change.refused || change.number <= refusal.sentAt {
+                continue
+            }
             for (name, value) in change.new { request.setValue(value, forHTTPHeaderField: name) }
             isReplaced = true
         }
         return isReplaced ? request : nil
     }
 
+    /// The header fields, by their names in lower case.
+    private static func fields(of request: URLRequest) -> Fields {
+        Dictionary((request.allHTTPHeaderFields ?? [:]).map { ($0.lowercased(), $1) }) { $1 }
+    }
+
     private static func credentials(of request: URLRequest) -> Fields {
-        var credentials: Fields = [:]
-        for (name, value) in request.allHTTPHeaderFields ?? [:] where CacheRules.isSecret(name) {
-            credentials[name.lowercased()] = value
-        }
-        return credentials
+        fields(of: request).filter { CacheRules.isSecret($0.key) }
     }
 }

@@ -27,7 +27,7 @@ final class HookedLoad: Sendable {
         var job: LoadJob
         var priority: LoadPriority
         /// ``Authentications/count`` when it was sent.
-        var sentAt = 0
+        var sentAt: Int
         /// Whether the smaller version was requested.
         var usesLowData = false
         /// How often it was sent again because it was refused.
@@ -42,16 +42,19 @@ final class HookedLoad: Sendable {
     /// The load as the caller asked for it.
     let original: LoadJob
     let receiver: LoadReceiver
+    /// Nil if a hook has started the load.
+    let hooks: RequestHooks?
     private let state: Locked<State>
 
-    init(_ job: LoadJob, receiver: LoadReceiver) {
+    init(_ job: LoadJob, receiver: LoadReceiver, hooks: RequestHooks?, sentAt: Int) {
         original = job
         self.receiver = receiver
-        state = Locked(State(job: job, priority: job.priority))
+        self.hooks = hooks
+        state = Locked(State(job: job, priority: job.priority, sentAt: sentAt))
     }
 
     /// The URL for errors: the caller does not know that of the prepared request.
-    var url: URL? { original.request.url }
+    var url: URL? { original.callerURL }
 
     func setPriority(_ priority: LoadPriority) { state.withLock { $0.priority = priority } }
 
@@ -82,13 +85,21 @@ final class HookedLoad: Sendable {
         }
     }
 
+    /// Whether the load is sent again with another request, or asks `authenticate` for one.
+    func goesOn(after error: SynchronizerError) -> Bool {
+        state.withLock { lowDataRequest(after: error, in: $0) != nil || mayAuthenticate(after: error, in: $0) }
+    }
+
     /// Notes that the load failed. Returns the request for the smaller version, if the network is constrained.
     func lowDataRequest(after error: SynchronizerError) -> URLRequest? {
-        guard let request = original.lowDataRequest, error.isDueToConstrainedNetwork else { return nil }
-        return state.withLock { state in
+        state.withLock { state in
             defer { state.usesLowData = true }
-            return state.usesLowData ? nil : request
+            return lowDataRequest(after: error, in: state)
         }
+    }
+
+    private func lowDataRequest(after error: SynchronizerError, in state: State) -> URLRequest? {
+        error.isDueToConstrainedNetwork && !state.usesLowData ? original.lowDataRequest : nil
     }
 
     /// Notes that the load failed. Returns the refusal, if the server refused the credentials and they may be replaced.
@@ -96,19 +107,22 @@ final class HookedLoad: Sendable {
     /// If a redirect led to another origin, that origin must not get the credentials. A request with a body stream, and an unsafe
     /// request that was redirected, must not be sent twice.
     func refusal(_ error: SynchronizerError, of id: LoadReceiver.ID) -> Authentications<LoadReceiver.ID>.Refusal? {
-        guard case .status(let response, let context) = error, [401, 407].contains(response.statusCode) else {
-            return nil
-        }
-        return state.withLock { state in
-            let redirects = context.trace.redirects
-            guard state.refusals < Self.mostRefusals, state.job.request.httpBodyStream == nil,
-                redirects.isEmpty || (state.job.identity != nil && state.job.isOrigin(of: redirects))
-            else { return nil }
+        state.withLock { state in
+            guard mayAuthenticate(after: error, in: state) else { return nil }
             state.refusals += 1
             return .init(
                 load: id, origin: state.job.host.lowercased(), request: state.job.request, error: error,
                 sentAt: state.sentAt)
         }
+    }
+
+    private func mayAuthenticate(after error: SynchronizerError, in state: State) -> Bool {
+        guard hooks?.authenticate != nil, case .status(let response, let context) = error,
+            [401, 407].contains(response.statusCode)
+        else { return false }
+        let redirects = context.trace.redirects
+        return state.refusals < Self.mostRefusals && state.job.request.httpBodyStream == nil
+            && (redirects.isEmpty || (state.job.identity != nil && state.job.isOrigin(of: redirects)))
     }
 }
 

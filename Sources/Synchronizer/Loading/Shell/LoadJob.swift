@@ -9,8 +9,8 @@ final class LoadJob: Sendable {
     let parsesQuickly: Bool
     /// See ``Resource/acceptsEmptyBody``.
     let acceptsEmptyBody: Bool
-    /// Whether a hook has made the request.
-    let isPrepared: Bool
+    /// The URL that the caller knows, if a hook has made the request; nil otherwise.
+    private let originalURL: Boxed<URL?>?
     private let keepsObject: Bool
     /// The request for the smaller version, to be sent if the network is constrained; nil if there is none.
     let lowDataRequest: URLRequest?
@@ -41,12 +41,12 @@ final class LoadJob: Sendable {
         self.priority = priority
         self.options = options.with(body: identity.coalescingKey?.body)
         self.keepsObject = keepsObject
-        isPrepared = false
+        originalURL = nil
     }
 
     private init(
         _ other: LoadJob, request: URLRequest, identity: CoalescingKey?, priority: LoadPriority, options: FetchOptions,
-        isPrepared: Bool
+        originalURL: Boxed<URL?>?
     ) {
         resource = other.resource
         type = other.type
@@ -60,15 +60,21 @@ final class LoadJob: Sendable {
         self.identity = identity
         self.priority = priority
         self.options = options
-        self.isPrepared = isPrepared
+        self.originalURL = originalURL
     }
+
+    /// Whether a hook has made the request.
+    var isPrepared: Bool { originalURL != nil }
+
+    /// The URL that the caller knows.
+    var callerURL: URL? { originalURL.map(\.value) ?? request.url }
 
     /// The same load, but it waits for the revalidation of a stale response.
     var awaitingRefresh: LoadJob {
         var options = options
         options.awaitsRefresh = true
         return LoadJob(
-            self, request: request, identity: identity, priority: priority, options: options, isPrepared: isPrepared)
+            self, request: request, identity: identity, priority: priority, options: options, originalURL: originalURL)
     }
 
     /// The same load with another request, made by a hook.
@@ -78,7 +84,7 @@ final class LoadJob: Sendable {
         options.body = other.coalescingKey?.body
         return LoadJob(
             self, request: other.request, identity: other.coalescingKey, priority: priority, options: options,
-            isPrepared: true)
+            originalURL: originalURL ?? Boxed(request.url))
     }
 
     /// The object, and its size in memory in bytes.

@@ -134,7 +134,8 @@ extension Loader.State {
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
-        note(.failed(error.value), of: parse.download)
+        let goesOn = !receivers.isEmpty && receivers.allSatisfy { $0.1.hooked?.goesOn(after: error.value) ?? false }
+        note(goesOn ? .refused(error.value) : .failed(error.value), of: parse.download)
         return .deliver(receivers, .failure(error.value))
     }
 
@@ -252,7 +253,7 @@ extension Loader.State {
     mutating func note(_ kind: SynchronizerEvent.Kind, of download: DownloadID) {
         guard isObserved else { return }
         switch kind {
-        case .finished, .failed: downloads.update(download) { $0.isEndReported = true }
+        case .finished, .failed, .refused: downloads.update(download) { $0.isEndReported = true }
         default: break
         }
         observations.append(

@@ -4,25 +4,21 @@ import Foundation
 // subscribes, and subscribes again with another request after `authenticate`.
 extension Loader {
     /// Adds a receiver, which subscribes to a load when its request is prepared.
-    func prepare(_ job: LoadJob, for load: HookedLoad, by prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
+    func prepare(_ job: LoadJob, for load: HookedLoad) -> LoadReceiver.ID {
         let id = state.withLock { $0.add(hooked(load)) }
         startTimer(of: load, as: id)
-        begin(job.request, for: load, as: id, preparedBy: prepare)
+        begin(job.request, for: load, as: id)
         return id
     }
 
     /// Subscribes with a request when it is prepared.
-    private func begin(
-        _ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID,
-        preparedBy prepare: RequestHooks.Prepare? = nil
-    ) {
-        guard let prepare = prepare ?? hooks?.prepare else { return enter(request, as: id) }
+    private func begin(_ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID) {
+        guard let prepare = load.hooks?.prepare else { return enter(request, as: id) }
         let task = Task {
             do {
                 enter(try await prepared(request, by: prepare), as: id)
             } catch {
                 let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
-                note(.failed(error), url: load.url)
                 end(id, with: error)
             }
         }
@@ -36,12 +32,14 @@ extension Loader {
     }
 
     /// Prepares a request. If everything was removed before the hook returned, prepares it again, because it may have the
-    /// credentials of the old user.
+    /// credentials of the old user. The number of attempts is limited, because the hook itself may remove everything each time.
     func prepared(_ request: URLRequest, by prepare: RequestHooks.Prepare) async throws -> URLRequest {
+        var attempts = 0
         while true {
+            attempts += 1
             let removals = state.withLock { $0.removals }
             let prepared = try await RequestHooks.$isRunning.withValue(true) { try await prepare(request) }
-            if state.withLock({ $0.removals }) == removals { return prepared }
+            if attempts == 8 || state.withLock({ $0.removals }) == removals { return prepared }
         }
     }
 
@@ -50,7 +48,7 @@ extension Loader {
         LoadReceiver(load.receiver.wants, isPrefetch: load.receiver.isPrefetch, hooked: load) { [self] step in
             guard case .finished(let id, .failure(let error)) = step else { return load.receiver.report(step) }
             if let request = load.lowDataRequest(after: error) { return begin(request, for: load, as: id) }
-            guard hooks?.authenticate != nil, let refusal = load.refusal(error, of: id) else {
+            guard let refusal = load.refusal(error, of: id) else {
                 return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
             }
             perform(state.withLock { $0.authentications.refused(refusal) })
@@ -114,9 +112,12 @@ extension Loader {
 
     // MARK: - Ends
 
+    /// Ends a load that failed in a hook.
     private func end(_ id: LoadReceiver.ID, with error: SynchronizerError) {
-        let load = state.withLock { $0.receivers[id]?.hooked }
-        load?.receiver.report(.finished(id, .failure(error.asking(for: load?.url))))
+        guard let load = state.withLock({ $0.receivers[id]?.hooked }) else { return }
+        let error = error.asking(for: load.url)
+        note(.failed(error), url: load.url)
+        load.receiver.report(.finished(id, .failure(error)))
     }
 
     /// The load has reached its time limit, in a hook or after it.

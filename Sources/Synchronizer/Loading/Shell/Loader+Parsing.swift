@@ -22,25 +22,27 @@ extension Loader {
 
     private func result(of parse: ParseRecord, from fetched: Fetched) -> LoadResult {
         let request = parse.job.request
-        let context = {
+        let context = { (trace: LoadTrace) in
             SynchronizerError.Context(
-                url: request.url, trace: fetched.trace, head: fetched.response,
+                url: request.url, trace: trace, head: fetched.response,
                 body: fetched.file == nil ? fetched.body : nil)
         }
         guard fetched.storedBytes.count > 0 || taken(by: parse, for: fetched) != nil || parse.job.acceptsEmptyBody
         else {
-            return .failure(.noData(context()))
+            return .failure(.noData(context(fetched.trace)))
         }
         do {
             let known = reusedObject(for: parse, from: fetched) ?? derivedObject(for: parse, from: fetched)
             return .success(try known ?? parsed(parse, of: fetched))
         } catch let error as FileError {
-            return .failure(.file(error, context()))  // The stored response is not at fault, and stays.
+            return .failure(.file(error, context(fetched.trace)))  // The stored response is not at fault, and stays.
         } catch {
+            var trace = fetched.trace
             if parse.cancellation?.isCancelled != true {
                 removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+                if trace.storing == .stored { trace.storing = .notStored(.undecodable) }
             }
-            return .failure(.undecodable(error, context()))
+            return .failure(.undecodable(error, context(trace)))
         }
     }
 

@@ -80,10 +80,9 @@ final class Loader: Sendable {
     ) -> Ticket {
         let hooks = self.hooks == nil || RequestHooks.isRunning ? nil : self.hooks
         if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
-            let load = HookedLoad(job, receiver: receiver)
-            if !job.isPrepared, let prepare = hooks?.prepare {
-                return .waiting(self.prepare(job, for: load, by: prepare))
-            }
+            let load = HookedLoad(
+                job, receiver: receiver, hooks: hooks, sentAt: state.withLock { $0.authentications.count })
+            if !job.isPrepared, hooks?.prepare != nil { return .waiting(prepare(job, for: load)) }
             let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
             if case .waiting(let id) = ticket { startTimer(of: load, as: id) }
             return ticket

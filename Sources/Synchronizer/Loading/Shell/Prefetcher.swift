@@ -7,7 +7,8 @@ final class Prefetcher: Sendable {
         let identity: CoalescingKey
         let group: Int
         var priority: LoadPriority
-        let note: @Sendable (PrefetchResult.Outcome) -> Void
+        /// Called with the result; with nil if the prefetch is cancelled.
+        let note: @Sendable (LoadResult?) -> Void
     }
 
     fileprivate struct Running {
@@ -17,7 +18,8 @@ final class Prefetcher: Sendable {
         var wasAsked = false
         var subscriber: LoadReceiver.ID?
         var priority: LoadPriority
-        let note: @Sendable (PrefetchResult.Outcome) -> Void
+        /// Called with the result; with nil if the prefetch is cancelled.
+        let note: @Sendable (LoadResult?) -> Void
     }
 
     fileprivate struct State {
@@ -55,10 +57,10 @@ final class Prefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - jobs: the loads, and their positions among the resources of the group.
-    ///   - note: called once for each job, with its position.
+    ///   - note: called once for each job, with its position, and with nil if it is cancelled.
     func prefetch(
         _ jobs: [(index: Int, job: LoadJob)], in group: Int, priority: LoadPriority,
-        note: @escaping @Sendable (_ index: Int, PrefetchResult.Outcome) -> Void
+        note: @escaping @Sendable (_ index: Int, LoadResult?) -> Void
     ) {
         let entries = jobs.compactMap { index, job in
             job.identity.map { identity in
@@ -79,7 +81,7 @@ final class Prefetcher: Sendable {
         let (running, waiting) = state.withLock { $0.cancel(group) }
         // After unlocking, because entries hold the caller's resources.
         running.compactMap(\.subscriber).forEach { loader.leave($0) }
-        (running.map(\.note) + waiting.map(\.note)).forEach { $0(.cancelled) }
+        (running.map(\.note) + waiting.map(\.note)).forEach { $0(nil) }
         startNext()
     }
 
@@ -97,12 +99,15 @@ final class Prefetcher: Sendable {
         let receiver = LoadReceiver(isPrefetch: true) { [self] step in
             guard case .finished(let subscriber, let result) = step, loader.take(subscriber) else { return }
             state.withLock { $0.ended(id, with: result) }
-            entry.note(PrefetchResult.Outcome(result))
+            entry.note(result)
             startNext()
         }
-        guard case .waiting(let subscriber) = loader.load(job, unless: { _ in known(job) }, receiver: receiver) else {
-            state.withLock { $0.running[id] = nil }  // it is in memory already
-            return entry.note(.alreadyCached)
+        let subscriber: LoadReceiver.ID
+        switch loader.load(job, unless: { _ in known(job) }, receiver: receiver) {
+        case .waiting(let id): subscriber = id
+        case .known(let loaded):
+            state.withLock { $0.running[id] = nil }
+            return entry.note(.success(loaded.fromMemory(at: loader.time.now)))
         }
         // Nil if it has finished or was cancelled in the meantime.
         let priority = state.withLock { $0.started(id, as: subscriber) }
@@ -111,19 +116,6 @@ final class Prefetcher: Sendable {
             return
         }
         if priority != job.priority { loader.setPriority(priority, of: [subscriber]) }
-    }
-}
-
-extension PrefetchResult.Outcome {
-    fileprivate init(_ result: LoadResult) {
-        switch result {
-        case .success(let loaded):
-            switch loaded.trace.source {
-            case .memory, .cache, .stale: self = .alreadyCached
-            case .network, .revalidated, nil: self = .loaded
-            }
-        case .failure(let error): self = .failed(error.unwrapped)
-        }
     }
 }
 

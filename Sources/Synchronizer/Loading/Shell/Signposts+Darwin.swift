@@ -44,7 +44,7 @@
     extension SynchronizerEvent.Kind {
         fileprivate var isEnd: Bool {
             switch self {
-            case .finished, .failed, .cancelled: return true
+            case .finished, .failed, .refused, .cancelled: return true
             default: return false
             }
         }
@@ -54,6 +54,7 @@
             switch self {
             case .finished(let trace): return "finished: \(trace)"
             case .failed(let error): return "failed: \(error)"
+            case .refused(let error): return "refused: \(error)"
             case .retrying(let error, let delay): return "retried in \(delay) s: \(error)"
             case .redirected(let url): return "redirected to \(url.absoluteString)"
             case .data(let count): return "\(count) B"
