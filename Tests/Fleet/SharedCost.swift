@@ -1,5 +1,6 @@
 import Foundation
 import Synchronizer
+import SynchronizerTesting
 import ValkeyCache
 
 #if Valkey && canImport(CHiredis)
@@ -19,7 +20,8 @@ import ValkeyCache
         func printTable() async throws -> Bool {
             var isMet = try await sharedHits()
             for memory in [0, 16 << 20] { isMet = try await localHits(memory: memory) && isMet }
-            return try await loads() && isMet
+            isMet = try await loads() && isMet
+            return try await freeLeases() && isMet
         }
 
         private func cache(_ name: String, local: SQLiteURLCache) async throws -> ValkeyURLCache {
@@ -94,9 +96,31 @@ import ValkeyCache
             return proxy && requests
         }
 
-        private static func synchronizer(_ cache: URLCache?) -> Synchronizer {
+        /// Whole loads, which nothing stored answers, with and without a lease of the server. A lease costs one call more.
+        private func freeLeases() async throws -> Bool {
+            let server = try ScriptedServer()
+            server.handle("/item") { _ in Reply(Data(count: 1000), fields: ["Cache-Control": "max-age=600"]) }
+            let cache = try await cache("leases", local: nothing)
+            let (leasing, plain) = (Self.synchronizer(cache), Self.synchronizer(cache, takesLeases: false))
+            var count = 0
+            let time = { (synchronizer: Synchronizer) in
+                try await Contest.time(Self.calls / 5) {
+                    count += 1
+                    _ = try await synchronizer.load(DataResource(url: server.url("/item?\(count)")))
+                }
+            }
+            let roundTrip = try RedisBenchmark(socket: socket, size: 100, calls: Self.calls)
+            return try await Contest(
+                name: "a load with a free lease of the server", peer: "without leases, and a GET of 100 bytes",
+                goal: 1.1, ours: { try await time(leasing) },
+                theirs: { try await time(plain) + roundTrip.measure() }
+            ).run()
+        }
+
+        private static func synchronizer(_ cache: URLCache?, takesLeases: Bool = true) -> Synchronizer {
             var configuration = Synchronizer.Configuration(urlCache: cache)
             (configuration.memoryCapacity, configuration.caching) = (0, .managed)
+            if !takesLeases { configuration.leases = nil }
             return Synchronizer(configuration: configuration)
         }
 

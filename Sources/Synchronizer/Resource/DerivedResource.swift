@@ -10,10 +10,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An object is stored if it is small and its parse took long: ``Synchronizer/Configuration/derivedObjects`` sets the limits. A
-/// later load whose response is fresh reads the object instead of the body. The object belongs to the bytes that it was made
-/// from: it stays, and is used, when the server confirms the response (304), and it is removed with the response or its body. It
-/// is evicted like a response.
+/// An object is stored if it is small and its parse took long: ``Synchronizer/Configuration/derivedObjects`` sets the limits. Its
+/// size in memory is its ``Resource/cost(of:size:)``. A later load whose response is fresh reads the object instead of the body.
+/// The object belongs to the bytes that it was made from: it stays, and is used, when the server confirms the response (304), and
+/// it is removed with the response or its body. It is evicted like a response.
 ///
 /// Objects are stored in managed mode by caches of this package, such as `SQLiteURLCache`, and on the disk only. A variant
 /// that names an object (``ResourceVariant/init(_:identity:)``) means nothing to the next launch, so nothing is stored for it.

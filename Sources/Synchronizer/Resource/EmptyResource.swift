@@ -20,7 +20,7 @@ public struct EmptyResource: Resource {
     /// Creates a resource for the head of the response to a request with a JSON body, such as a `PUT` that is answered with 204.
     ///
     /// ```swift
-    /// _ = try await synchronizer.load(EmptyResource(url: url, method: "PUT", body: Draft(title: "New")))
+    /// _ = try await synchronizer.load(EmptyResource(url: url, method: "PUT", body: ["title": "New"]))
     /// ```
     ///
     /// - Parameters:

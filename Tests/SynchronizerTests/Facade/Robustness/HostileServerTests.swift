@@ -19,7 +19,7 @@
 
         @Test("the documentation shows this table")
         func table() throws {
-            let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+            let root = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
             let document = try String(
                 contentsOf: root.appendingPathComponent("Documentation/Linux.md"), encoding: .utf8)
             #expect(document.contains(HostileTable.markdown), "`swift run HostileChild table` prints the table")
