@@ -158,6 +158,8 @@ struct RetryTests {
         case journal
         /// The process has no descriptors left.
         case open
+        /// The process has no descriptor left for writing, and a moment later one for reading.
+        case openForWriting
 
         private static let refusals = Locked<[String: Refusal]>([:])
 
@@ -189,7 +191,8 @@ struct RetryTests {
         /// Whether the functions are in place of the system's own, for good.
         private static let isPossible: Bool = {
             let open: @convention(c) (UnsafePointer<CChar>, Int32, Int32) -> Int32 = { path, flags, mode in
-                guard Refusal.open.isRefused({ String(cString: path) }) else {
+                let refusal = flags & O_ACCMODE == O_RDWR ? Refusal.openForWriting : .open
+                guard [.open, refusal].contains(where: { $0.isRefused { String(cString: path) } }) else {
                     return Foundation.open(path, flags, mode_t(mode))
                 }
                 errno = EMFILE
@@ -273,12 +276,12 @@ struct RetryTests {
             #expect(found(cache) == [2, 3, 4, 5])
         }
 
-        @Test("do not cost the generation where the process has no descriptors")
-        func shortage() throws {
+        @Test("do not cost the generation where the process has no descriptors", arguments: [false, true])
+        func shortage(isForWritingOnly: Bool) throws {
             try fill()
             let generation = try directory.generation
             let (writer, source) = (writer(), OneRemoval(url(1)))
-            try Refusal.open.during(in: directory) {
+            try (isForWritingOnly ? Refusal.openForWriting : .open).during(in: directory) {
                 for isLast in [false, false, true] {
                     flush(writer, source, isLast: isLast)
                     time.withLock { $0 += 60_000_000_000 }

@@ -89,6 +89,15 @@ struct WriterTests {
         }
     }
 
+    @Test("that a file can't be opened is no corruption, whatever the error")
+    func notOpened() {
+        for error in [ESTALE, ETIMEDOUT, ENAMETOOLONG, EMFILE, EACCES, 0] {
+            errno = error
+            #expect(!SQLiteFailure.system("Database").isCorruption)
+        }
+        #expect(SQLiteFailure.corruption("the database does not exist").isCorruption)
+    }
+
     @Test("two processes that make the same identifier lose nothing, and neither gets the other's body")
     func sameIdentifier() throws {
         let directory = TemporaryDirectory()

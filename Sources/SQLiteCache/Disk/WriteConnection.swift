@@ -54,6 +54,8 @@ final class WriteConnection {
     /// Detects corrupt headers that SQLite accepts.
     private func checkHeader(journalMode: String) throws(SQLiteFailure) {
         if database.isReadOnly, access(generation.database, W_OK) == 0 {
+            // The process had no descriptor for writing, and a moment later one for reading.
+            if database.isOpenForReading { throw .shortage(generation.database) }
             throw .corruption("the header of the database says that it is read-only")
         }
         guard try database.texts(Schema.journalMode) == [journalMode] else {

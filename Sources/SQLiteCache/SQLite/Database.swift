@@ -12,6 +12,8 @@ final class Database {
     private let handle: OpaquePointer
     private let busyTimeout: BusyTimeout
     private var waitsSince: UInt64?
+    /// Whether the system did not open the file for writing, so that SQLite opened it for reading.
+    let isOpenForReading: Bool
 
     /// Opens an existing file.
     ///
@@ -32,6 +34,7 @@ final class Database {
             throw failure
         }
         handle = opened
+        isOpenForReading = sqlite3_db_readonly(handle, "main") == 1  // SQLite has not read the header yet
         self.busyTimeout = busyTimeout
         sqlite3_busy_handler(
             handle,

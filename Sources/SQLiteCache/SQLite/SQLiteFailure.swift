@@ -16,13 +16,11 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 
     var description: String { "SQLite error \(code): \(message)" }
 
-    /// Whether the file is corrupt, or not one of our databases. A lack of memory, descriptors, space or permission never
-    /// proves that. Our SQL matches our tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are
+    /// Whether the file is corrupt, or not one of our databases. That it can't be opened never proves that. Our SQL matches our tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are
     /// not ours.
     var isCorruption: Bool {
         switch code {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
-        case SQLITE_CANTOPEN: !Self.innocentErrors.contains(systemError)
         case SQLITE_FULL: systemError != ENOSPC  // a page has a number beyond SQLite's limit
         default: false
         }
@@ -32,10 +30,6 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 
     /// Whether another connection held the lock for too long.
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
-
-    private static let innocentErrors: Set<Int32> = [
-        EMFILE, ENFILE, ENOMEM, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, EIO, EINTR, ENOENT, ENOTDIR,
-    ]
 
     /// The errors of the system that mean that the process has no memory or descriptors left.
     static let shortages: Set<Int32> = [EMFILE, ENFILE, ENOMEM]
@@ -51,6 +45,11 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     static let changedDuringRead = SQLiteFailure(code: SQLITE_ABORT, message: "the database has changed")
 
     static func corruption(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
+
+    static func shortage(_ path: String) -> SQLiteFailure {
+        errno = EMFILE
+        return .system(path)
+    }
 
     /// The last error of the system (`errno`).
     static func system(_ what: String) -> SQLiteFailure {
