@@ -49,17 +49,26 @@ struct LookupTimeTests {
         #expect(number() == 2)
     }
 
+    private func stamp(_ seconds: Int, _ nanoseconds: Int) -> FileStamp {
+        var status = stat()
+        let changed = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+        #if canImport(Darwin)
+            status.st_ctimespec = changed
+        #else
+            status.st_ctim = changed
+        #endif
+        return FileStamp(status)
+    }
+
+    @Test("a stamp of a time beyond the year 2262 traps nothing, and is not settled")
+    func farFuture() {
+        #expect(!stamp(9_300_000_000, 5).isSettled(at: FileStamp.now()))
+    }
+
     @Test("a stamp must be 20 ms old, and one of full seconds two seconds")
     func stamps() {
         for (nanoseconds, age): (Int, Int64) in [(500_000_000, 20_000_000), (0, 2_000_000_000)] {
-            var status = stat()
-            let changed = timespec(tv_sec: 1_800_000_000, tv_nsec: nanoseconds)
-            #if canImport(Darwin)
-                status.st_ctimespec = changed
-            #else
-                status.st_ctim = changed
-            #endif
-            let stamp = FileStamp(status)
+            let stamp = stamp(1_800_000_000, nanoseconds)
             #expect(!stamp.isSettled(at: stamp.changed + age))
             #expect(stamp.isSettled(at: stamp.changed + age + 1))
         }

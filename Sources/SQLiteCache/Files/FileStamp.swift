@@ -27,7 +27,8 @@ struct FileStamp: Hashable, Sendable {
     ///
     /// - Parameter moment: a result of `now()`.
     func isSettled(at moment: Int64) -> Bool {
-        moment - changed > (changed % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000)
+        // An absurd time may have overflowed. Then the difference does, too, or the next change leaves another stamp anyway.
+        moment &- changed > (changed % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000)
     }
 
     /// The time of the clock that stamps files, in nanoseconds since 1970.
