@@ -167,6 +167,24 @@ struct AttackTests {
         }
     }
 
+    @Test("a link in the place of a generation changes no mode, and removes nothing")
+    func linkedGeneration() throws {
+        let cache = try filled()
+        let other = DisposableDirectory("other")
+        try #require(mkdir(other.url.path, 0o755) == 0)
+        let file = other.url.path + "/Database"
+        try Data([1]).write(to: URL(fileURLWithPath: file))
+        try #require(chmod(file, 0o644) == 0 && chmod(other.url.path, 0o755) == 0)
+        let path = try directory.generation.path
+        FileSystem.remove(path)
+        try #require(symlink(other.url.path, path) == 0)
+        #expect(found(cache, 1) == nil)
+        try checkUse(cache, "a linked generation")
+        directory.waitForRemovals()
+        #expect(FileSystem.status(file)?.st_mode == S_IFREG | 0o644)
+        #expect(FileSystem.status(other.url.path)?.st_mode == S_IFDIR | 0o755)
+    }
+
     @Test(
         "triggers of another process make no writer loop",
         arguments: ["BEFORE INSERT ON entries", "BEFORE DELETE ON entries", "BEFORE UPDATE ON usage"])

@@ -99,6 +99,7 @@ struct Generation: Hashable, Sendable {
     /// - Returns: whether it has changed a mode.
     @discardableResult
     func resetModes() -> Bool {
+        guard FileSystem.status(path)?.isDirectory == true else { return false }  // a link leads to foreign files
         var hasChanged = false
         for path in [path, database, journal] where FileSystem.resetMode(path) { hasChanged = true }
         return hasChanged
@@ -123,7 +124,8 @@ struct Generation: Hashable, Sendable {
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
         guard let removed = directory.discard(path) else { return errno == ENOENT }
-        FileSystem.remove(removed + "/Database")  // at once, for lookups that have the directory open
+        // At once, for lookups that have the directory open. Nothing is removed through a link.
+        if FileSystem.status(removed)?.isDirectory == true { FileSystem.remove(removed + "/Database") }
         return true
     }
 
