@@ -194,10 +194,11 @@ struct Service {
                 _ = (cache.refusal(toStore: 1, policy: .allowed), cache.isLeaseHeld("key"), cache.memoryCapacity)
             }
         }
-        for _ in 0..<5 where useInFork() != 0 { fail("a forked process did not end, or found something") }
+        for _ in 0..<4 { Thread.detachNewThread { while true { _ = MonotonicID.next() } } }
+        for _ in 0..<40 where useInFork() != 0 { fail("a forked process did not end, or found something") }
         FileHandle.standardError.write(Data("end".utf8))  // so that there is something to read
         let lines = String(decoding: log.fileHandleForReading.availableData, as: UTF8.self).split(separator: "\n")
-        guard lines.count == 6, lines.dropLast().allSatisfy({ $0.contains("forked") }) else { fail("\(lines)") }
+        guard lines.count == 41, lines.dropLast().allSatisfy({ $0.contains("forked") }) else { fail("\(lines)") }
         guard perform("check", [0, 20]) == 20, find(1) == 1, probe(1) >= 0 else { fail("entries are gone") }
     }
 
@@ -233,7 +234,7 @@ struct Service {
             partial = nil  // its file stays, and stays locked
             store(1, version: 9, size: 100)
             cache.flush()
-            _ = (cache.currentDiskUsage, cache.statistics)
+            _ = (cache.currentDiskUsage, cache.statistics, cache.hasCapacity, MonotonicID.next())
             exit(isRefused && find(1) == nil && find(2) == nil ? 0 : 1)  // the functions of `atexit` run, too
         }
         var status: Int32 = 0

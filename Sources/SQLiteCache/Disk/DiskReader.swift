@@ -149,6 +149,7 @@ final class DiskReader: Sendable {
 
     /// Closes the idle connections.
     func close() {
+        guard !ForkedProcess.isCurrent else { return }
         let closed = pool.withLock { pool in
             defer { pool.idle = [] }
             return pool.idle

@@ -94,6 +94,7 @@ package enum MonotonicID {
         let epoch = 1_577_836_800.0
         let microseconds = max(0, min((Date().timeIntervalSince1970 - epoch) * 1e6, 2e15))
         let proposed = Int64(microseconds) << 12 | Int64.random(in: 0..<4096)
+        if ForkedProcess.isCurrent { return proposed }  // a thread of the parent may have held the lock
         return last.withLock { last in
             last = max(last + 1, proposed)
             return last

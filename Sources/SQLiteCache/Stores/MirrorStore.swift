@@ -24,7 +24,9 @@ package struct MirroredEntry: Sendable {
 /// The methods by which another level of a cache keeps copies of its entries in this store.
 extension SQLiteURLCache {
     /// Whether the store can keep anything.
-    package var hasCapacity: Bool { cache.state.withLock { $0.memory.capacity > 0 || $0.diskCapacity > 0 } }
+    package var hasCapacity: Bool {
+        !ForkedProcess.isCurrent && cache.state.withLock { $0.memory.capacity > 0 || $0.diskCapacity > 0 }
+    }
 
     /// The identifiers and records of all entries of a URL, newest first.
     package func copies(of url: String) -> [(id: Int64, record: EncodedRecord)] {
