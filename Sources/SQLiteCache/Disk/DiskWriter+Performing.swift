@@ -46,6 +46,7 @@ extension DiskWriter {
             } catch is WriteConnection.Superseded {
                 self.connection = nil
             } catch let failure as SQLiteFailure where failure.isCorruption {
+                if attempt == 0, failure.isIndexCorruption, (try? connection.rebuildIndexes()) != nil { continue }
                 reopen(replacing: (connection.generation, failure.message))
             } catch {
                 self.connection = nil

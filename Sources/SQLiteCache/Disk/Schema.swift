@@ -45,7 +45,7 @@ enum Schema {
 
     /// Copies the entries that are kept from another generation, attached as `old`, to an empty database. It creates the
     /// indexes after the rows: sorting once costs a fraction of as many insertions. An unfinished draft is deleted, so it needs
-    /// no journal.
+    /// no journal. A row that lacks a value because of a corrupt type is left out.
     static func copy(keeping condition: String) -> String {
         """
         PRAGMA page_size = 4096;
@@ -53,17 +53,24 @@ enum Schema {
         PRAGMA main.journal_mode = OFF;
         PRAGMA cell_size_check = ON;
         \(objects[0]);
-        INSERT INTO main.entries SELECT * FROM old.entries NOT INDEXED
-            WHERE \(condition) ORDER BY id;
+        INSERT OR IGNORE INTO main.entries SELECT * FROM old.entries AS e NOT INDEXED
+            WHERE \(condition) AND \(isIndexed(in: "old")) ORDER BY id;
         \(objects[1]);
         \(objects[2]);
         \(objects[3]);
-        INSERT INTO main.bodies SELECT b.id, b.data FROM main.entries NOT INDEXED CROSS JOIN old.bodies AS b USING (id)
+        INSERT OR IGNORE INTO main.bodies SELECT b.id, b.data FROM main.entries NOT INDEXED CROSS JOIN old.bodies AS b USING (id)
             WHERE length > \(StoredBody.largestInRow) AND length <= \(StoredBody.largestInDatabase);
         \(objects[4]);
         INSERT INTO main.usage VALUES (0, 0);
         PRAGMA main.application_id = \(applicationID);
         PRAGMA main.user_version = \(version);
+        """
+    }
+    /// Whether the index by URL has a row `e` as it is in the table. Otherwise a removal may have missed the row.
+    private static func isIndexed(in database: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM \(database).entries AS i INDEXED BY entries_by_url
+            WHERE i.url_key = e.url_key AND i.revision = e.revision AND i.id = e.id)
         """
     }
     static let attachOld = "ATTACH ? AS old"
@@ -138,6 +145,8 @@ enum Schema {
     static let victimsOfURL = victims + " WHERE url_key = ?"
     static func storedBefore(_ moment: Int64) -> String { "stored < \(moment)" }
     static let victimsSince = victims + " WHERE id > ? AND stored >= ? ORDER BY id LIMIT ?"
+    static let victimsNotIndexed = victims + " AS e NOT INDEXED WHERE NOT " + isIndexed(in: "main")
+    static let rebuildIndexes = "REINDEX entries"
     static let deleteEntry = "DELETE FROM entries WHERE id = ?"
     static let deleteBody = "DELETE FROM bodies WHERE id = ?"
 

@@ -171,24 +171,38 @@ extension WriteConnection {
         return victims
     }
 
-    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries it has removed.
+    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries it has removed, and
+    /// roughly their bytes.
     @discardableResult
-    func remove(_ id: Int64) throws(SQLiteFailure) -> Int {
+    func remove(_ id: Int64) throws(SQLiteFailure) -> (count: Int, bytes: Int64) {
         let objects = Int64(bitPattern: Checksum64.of(DerivedEntry.url(ofObjectsFrom: id)))
-        var count = 0
-        for object in try victims(Schema.victimsOfURL, parameters: [objects]) where object.id != id {
-            count += try removeAlone(object.id)
+        var removed = (count: 0, bytes: Int64(0))
+        for entry in try victims(Schema.victimsOfURL, parameters: [objects]).map(\.id).filter({ $0 != id }) + [id] {
+            guard let length = try removeAlone(entry) else { continue }
+            removed.count += 1
+            removed.bytes += 512 + max(0, min(length, 1 << 32))
         }
-        return try count + removeAlone(id)
+        return removed
     }
 
-    private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int {
-        guard let length = try length(of: id) else { return 0 }
+    /// - Returns: the length of the body; nil if there is no such entry.
+    private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int64? {
+        guard let length = try length(of: id) else { return nil }
         try statement(Schema.deleteEntry).run(id)
         if database.changes == 0 { throw .corruption("the database does not remove an entry") }
         // The length determines where the body is. It may be corrupt, so the body's row is removed in any case.
         try statement(Schema.deleteBody).run(id)
         try removeFile(id, length: length)
-        return 1
+        return length
+    }
+
+    /// Makes the indexes match the table again, after a bit of one of them has changed. Removes the entries that the index by URL
+    /// did not have: a removal may have missed them, and they must not come back.
+    func rebuildIndexes() throws {
+        try transaction {
+            let lost = try victims(Schema.victimsNotIndexed, parameters: [])
+            try database.execute(Schema.rebuildIndexes)
+            for victim in lost { try remove(victim.id) }
+        }
     }
 }

@@ -31,28 +31,34 @@ extension WriteConnection {
             guard let usage else { return evicted }
             if !hasMarked { try mark() }
             hasMarked = true
-            let count = try evict(usage: usage, need: need, budget: budget)
-            evicted += count
-            if count == 0 { canShrink = try vacuum(usage: usage, need: need, budget: budget) }
+            if let count = try evict(usage: usage, need: need, budget: budget) {
+                evicted += count
+            } else {
+                canShrink = try vacuum(usage: usage, need: need, budget: budget)
+            }
             usleep(1000)  // other processes get the lock
         }
     }
 
     /// Evicts a limited number of entries in one transaction, so that other processes get the lock and the journal stays short.
-    private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int {
+    ///
+    /// - Returns: how many; nil if no room could be made.
+    private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int? {
         let content = usage.content + need.database + need.files
-        guard content > budget.content else { return 0 }
+        guard content > budget.content else { return nil }
         // Partial bodies are evicted first. If that is enough, no entry is evicted.
         var freed = partials.evict(content - budget.content)
         if freed >= content - budget.content { return 0 }
         return try transaction {
             let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])
             var count = 0
-            for victim in oldest where freed < content - budget.preferredContent {
-                count += try remove(victim.id)
-                freed += 512 + max(0, min(victim.length, 1 << 32))
+            for victim in oldest where freed < content - budget.preferredContent && count < budget.removalCount {
+                let removed = try remove(victim.id)
+                count += removed.count
+                freed += removed.bytes
             }
-            return count
+            if count == 0, !oldest.isEmpty { throw SQLiteFailure.indexCorruption }  // it has entries without a row
+            return freed > 0 ? count : nil
         }
     }
 

@@ -104,10 +104,11 @@ final class Database {
     fileprivate func failure(code: Int32) -> SQLiteFailure { Self.failure(code: code, handle: handle) }
 
     private static func failure(code: Int32, handle: OpaquePointer) -> SQLiteFailure {
-        let hasNoSpace = sqlite3_extended_errcode(handle) == UnmappedFiles.noSpace
+        let extended = sqlite3_extended_errcode(handle)
         return SQLiteFailure(
             code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)),
-            systemError: hasNoSpace ? ENOSPC : sqlite3_system_errno(handle))
+            systemError: extended == UnmappedFiles.noSpace ? ENOSPC : sqlite3_system_errno(handle),
+            isIndexCorruption: extended == SQLITE_CORRUPT | 3 << 8)  // SQLITE_CORRUPT_INDEX, a macro
     }
 
     fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }
