@@ -63,6 +63,38 @@ struct SpaceTests {
         #expect(try FileSystem.names(in: partials.folder) == ["directory"])
     }
 
+    @Test("user info counts towards the capacity, like a body", arguments: [3 << 20, 50 << 20])
+    func userInfo(size: Int) throws {
+        let capacity = 16 << 20
+        try fill(20, size: 30_000, capacity: capacity)
+        let generation = try directory.generation
+        let cache = directory.urlCache(disk: capacity)
+        for number in 100..<110 {
+            let userInfo = ["data": Sample.body(size, seed: UInt64(number))]
+            cache.storeCachedResponse(
+                try Sample.cached(url(number), Data([1]), userInfo: userInfo), for: try Sample.request(url(number)))
+            cache.flush()
+            #expect(try directory.allocatedBytes() <= capacity / 10 * 11)
+        }
+        #expect(try directory.generation == generation)
+        #expect(cache.entries(for: url(109)).isEmpty == (size > capacity))
+        #expect(cache.entries(for: url(19)).isEmpty == (size < capacity))
+    }
+
+    @Test("if partial bodies make room, the room is measured again: another process may have taken it")
+    func roomThatIsTaken() throws {
+        let capacity = 4 << 20
+        try fill(1, size: 10, capacity: capacity)
+        let connection = try writeConnection()
+        let partials = connection.partials
+        try #require(mkdir(partials.folder, 0o700) == 0)
+        try Data(count: 3 << 20).write(to: URL(fileURLWithPath: partials.path("body")))
+        let evicted = try connection.change(
+            needing: DiskNeed(files: 2 << 20), budget: DiskBudget(capacity: capacity),
+            marking: { try fill(100, size: 30_000, capacity: 64 << 20) })
+        #expect(evicted > 10)
+    }
+
     @Test("a transaction evicts 256 entries at most")
     func evictions() throws {
         let capacity = 128 << 20

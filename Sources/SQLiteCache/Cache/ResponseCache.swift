@@ -260,25 +260,12 @@ extension ResponseCache.State {
     }
 }
 
-extension ResponseCache.DiskState {
-    var hasFailed: Bool {
-        if case .failed = self { true } else { false }
-    }
-
-    fileprivate mutating func recover(at now: Date) {
-        switch self {
-        case .working: return
-        case .failed(let since), .busy(let since):
-            if abs(now.timeIntervalSince(since)) >= DiskRecovery.retryInterval { self = .working }
-        }
-    }
-}
-
 extension Change {
     /// The change, with a response that the disk does not take marked as memory-only.
     fileprivate func keptOffDisk(unless usesDisk: Bool, diskCapacity: Int) -> Change {
         guard case .store(var row) = self else { return self }
-        if !usesDisk || row.bodySize > DiskBudget(capacity: diskCapacity).largestBody { row.isMemoryOnly = true }
+        let budget = DiskBudget(capacity: diskCapacity)
+        if !usesDisk || !budget.accepts(row.record, bodySize: row.bodySize) { row.isMemoryOnly = true }
         return .store(row)
     }
 

@@ -30,6 +30,14 @@ struct DiskBudget {
 
     /// The largest body that is stored.
     var largestBody: Int { Int(content / 2) }
+
+    /// The largest record, in bytes: each lookup reads it, and SQLite takes no row of 1 GB.
+    private static let largestRecord = 64 << 20
+
+    /// Whether the disk takes a response: the body, and the header and user info in the record.
+    func accepts(_ record: EncodedRecord, bodySize: Int) -> Bool {
+        record.bytes.count <= Self.largestRecord && bodySize <= largestBody - record.bytes.count
+    }
 }
 
 /// The disk usage of a cache without its journal.
@@ -68,4 +76,21 @@ struct DiskUsage {
 struct DiskNeed {
     var database: Int64 = 0
     var files: Int64 = 0
+
+    mutating func add(_ change: Change, budget: DiskBudget) {
+        let record: EncodedRecord
+        var bodySize = 0
+        switch change {
+        case .store(let row): (record, bodySize) = (row.record, row.bodySize)
+        case .update(let update): record = update.record
+        default: return
+        }
+        guard budget.accepts(record, bodySize: bodySize) else { return }
+        database += 4096 + Int64(record.bytes.count)
+        if bodySize > StoredBody.largestInDatabase {
+            files += BodyFiles.allocatedBytes(length: Int64(bodySize))
+        } else {
+            database += Int64(bodySize)
+        }
+    }
 }

@@ -11,14 +11,7 @@ extension WriteConnection {
             return 0
         }
         var need = DiskNeed()
-        for case .store(let row) in changes where row.bodySize <= budget.largestBody {
-            need.database += 4096
-            if row.bodySize > StoredBody.largestInDatabase {
-                need.files += BodyFiles.allocatedBytes(length: Int64(row.bodySize))
-            } else {
-                need.database += Int64(row.bodySize)
-            }
-        }
+        for change in changes { need.add(change, budget: budget) }
         return try change(
             needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) }
         ) {
@@ -63,8 +56,9 @@ extension WriteConnection {
             try removeVictims(
                 Schema.victimsOfVariant, parameters: Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, parameters: Int64(bitPattern: row.urlKey))
-            if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
-        case .update(let update): try apply(update)
+            if let body = row.body, budget.accepts(row.record, bodySize: body.count) { try insert(row, body: body) }
+        case .update(let update):
+            if budget.accepts(update.record, bodySize: 0) { try apply(update) } else { try remove(update.id) }
         case .remove(let id, _): try remove(id)
         case .removeVariant(_, let urlKey, let variant):
             try removeVictims(
