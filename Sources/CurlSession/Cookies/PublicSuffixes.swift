@@ -5,6 +5,8 @@ enum PublicSuffixes {
     /// Whether a domain is a public suffix. Every domain of one label is. The others are known only if libcurl was built with
     /// libpsl, as Debian's is.
     static func contain(_ domain: String) -> Bool {
+        let end = domain.lastIndex { $0 != "." }.map(domain.index(after:)) ?? domain.startIndex
+        let domain = domain[..<end]  // a dot at the end only says that the domain is absolute
         guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
         guard let list, let list = list.context() else { return false }
         return domain.withCString { Self.list?.isSuffix(list, $0, anyKind) != 0 }

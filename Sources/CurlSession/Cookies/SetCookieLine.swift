@@ -58,7 +58,7 @@ struct SetCookieLine: Sendable, Hashable {
     /// A number of seconds; nil if the text is not a number. A number beyond the range of `Int` becomes the limit of that range.
     private static func age(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard !text.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text) ?? (digits.count == text.utf8.count ? .max : .min)
     }
 
