@@ -23,6 +23,17 @@ import Testing
         }
     }
 
+    /// A server may send a byte at a time.
+    @Test func `many small pieces for a slow delegate become few events`() {
+        var state = TaskCore.State()
+        let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        for byte in bytes { _ = state.post(.data(Data([byte]))) }
+        #expect(state.events.count <= 70 && state.undelivered == bytes.count)
+        var received = Data()
+        while case .data(let piece)? = state.next() { received += piece }
+        #expect(received == bytes)
+    }
+
     /// Otherwise, all of a bomb would be decoded before its transfer ends, while all other loads wait.
     @Test func `a task that is cancelled takes no more bytes`() throws {
         let bench = try Bench()

@@ -26,7 +26,9 @@ extension TaskCore.State {
                 // The delegate may never decide.
                 if awaited != nil { drop() }
             }
-        case .data(let data): undelivered += data.count
+        case .data(let data):
+            undelivered += data.count
+            if joinsLast(data) { return schedule() }
         case .sent(let count, let total, let expected):
             // For a delegate that lags behind, several events become one.
             guard nextEvent < events.count, case .sent(let before, let last, _) = events[events.count - 1],
@@ -38,6 +40,17 @@ extension TaskCore.State {
         }
         events.append(event)
         return schedule()
+    }
+
+    /// Adds bytes to the last event, if a delegate lags so far behind that many small events would need much memory.
+    private mutating func joinsLast(_ data: Data) -> Bool {
+        guard events.count - nextEvent >= TaskCore.mostSmallEvents, case .data(var last) = events[events.count - 1],
+            last.count + data.count <= IncomingBody.largestPiece
+        else { return false }
+        events[events.count - 1] = .data(Data())  // so that `last` has the only reference, and need not be copied
+        last.append(data)
+        events[events.count - 1] = .data(last)
+        return true
     }
 
     /// Cancels the task: drops the undelivered events and the pending decision.

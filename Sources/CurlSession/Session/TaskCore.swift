@@ -11,6 +11,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     /// The number of undelivered bytes at which the transfer pauses.
     static let mailboxLimit = 256 << 10
+    /// The number of undelivered events from which on pieces of the body are joined.
+    static let mostSmallEvents = 64
     /// The number of events that a task delivers before other tasks have their turn on the delegate's queue.
     private static let eventsPerTurn = 16
 
