@@ -68,6 +68,70 @@ import Testing
         #expect(bench.server.requests.map { $0["Proxy-Authorization"] } == [nil])
     }
 
+    @Test func `only a proxy gets the Proxy-Authorization of the configuration`() async throws {
+        let proxy = try Self.proxy()
+        defer { proxy.stop() }
+        for isDirect in [true, false] {
+            let bench = try Bench {
+                if !isDirect { Self.use(proxy, of: $0) }
+                $0.httpAdditionalHeaders = ["proxy-authorization": Self.basic]
+            }
+            for _ in 0..<2 {
+                await bench.run { request in
+                    if !isDirect { request.url = URL(string: "http://a.test/x") }
+                }
+            }
+            await bench.run { request in
+                if !isDirect { request.url = URL(string: "http://a.test/x") }
+                request.setValue("x", forHTTPHeaderField: "X")
+            }
+            let requests = isDirect ? bench.server.requests : proxy.requests
+            #expect(
+                requests.map { $0["Proxy-Authorization"] } == Array(repeating: isDirect ? nil : Self.basic, count: 3))
+        }
+    }
+
+    @Test func `the credential for one proxy is not sent to another`() async throws {
+        let (first, second) = (try ScriptedServer(), try ScriptedServer())
+        defer {
+            first.stop()
+            second.stop()
+        }
+        first.handle("http://a.test/x") {
+            $0["Proxy-Authorization"] == Self.basic
+                ? .redirect(to: "https://b.test/", status: 302)
+                : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        second["b.test:443"] = .raw("HTTP/1.1 503 x\r\n\r\n")
+        let credential = credential
+        let bench = try Bench(Recorder(challenging: { _ in (.useCredential, credential) })) {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(first.port),
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(second.port),
+            ]
+        }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(bench.recorder.calls == [.redirect(302, "/"), .end(.cannotConnectToHost)])
+        #expect(first.requests.count == 2)
+        #expect(second.requests.map { $0["Proxy-Authorization"] } == [nil])
+    }
+
+    /// An answer holds for one method and target (RFC 7616 §3.4).
+    @Test func `after a redirect, a proxy's Digest challenge is answered anew`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let refusal = Reply(status: 407, fields: ["Proxy-Authenticate": "Digest realm=\"p\", nonce=\"n\""])
+        for (path, reply) in [("/x", Reply.redirect(to: "http://a.test/y", status: 302)), ("/y", Reply("through"))] {
+            proxy.handle("http://a.test\(path)") { request in
+                request["Proxy-Authorization"]?.contains("uri=\"\(path)\"") == true ? reply : refusal
+            }
+        }
+        let bench = try Bench { Self.use(proxy, of: $0, password: "pass") }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(bench.recorder.calls == [.redirect(302, "/y"), .head(200), .end(nil)])
+        #expect(proxy.requests.count == 4)
+    }
+
     @Test func `a proxy's challenge is answered with the credential that the configuration has for it`() async throws {
         let proxy = try Self.proxy()
         defer { proxy.stop() }

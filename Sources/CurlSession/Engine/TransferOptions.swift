@@ -10,7 +10,9 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     /// Seconds that a task may take.
     let resourceLimit: Double
     /// The session's fields: every request that does not have them itself gets them.
-    let fields: [String: String]
+    private let fields: [String: String]
+    /// The session's `Proxy-Authorization`, which only an HTTP proxy gets that receives the request itself.
+    private let proxyAuthorization: String?
     /// Whether one of these fields can't be sent.
     private let hasFlaw: Bool
     /// The field lines of requests without any of their own.
@@ -39,8 +41,10 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
             guard let name = name as? String else { continue }
             fields.setField(name, to: "\(value)")
         }
-        self.fields = fields
         hasFlaw = fields.contains { RequestLines.flaw(name: $0.key, value: $0.value) != nil }
+        proxyAuthorization = fields.first { $0.key.isFieldName(FieldName.proxyAuthorization) }?.value
+        fields.setField(FieldName.proxyAuthorization, to: nil)
+        self.fields = fields
         plainLines = RequestLines.list(RequestLines.lines(session: fields, own: [:], body: .none, method: "GET"))
     }
 
@@ -141,20 +145,21 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     }
 
     private func lines(for exchange: Exchange) -> UnsafeMutablePointer<curl_slist>? {
-        if exchange.fields.isEmpty, exchange.method == "GET", !exchange.isForeign { return plainLines }
+        let isPlain = !exchange.isForeign && (proxyAuthorization == nil || !exchange.talksToProxy)
+        if isPlain, exchange.fields.isEmpty, exchange.method == "GET" { return plainLines }
         return RequestLines.list(
             RequestLines.lines(
                 session: sessionFields(for: exchange), own: exchange.fields, body: exchange.body,
                 method: exchange.method))
     }
 
-    /// The session's fields, without those that another origin must not get.
+    /// The session's fields, without those that the receiver of the request must not get.
     private func sessionFields(for exchange: Exchange) -> [String: String] {
-        guard exchange.isForeign else { return fields }
         var fields = fields
-        for name in [FieldName.authorization, FieldName.cookie, FieldName.proxyAuthorization] {
-            fields.setField(name, to: nil)
+        if exchange.isForeign {
+            for name in [FieldName.authorization, FieldName.cookie] { fields.setField(name, to: nil) }
         }
+        if exchange.talksToProxy { fields[FieldName.proxyAuthorization] = proxyAuthorization }
         return fields
     }
 
@@ -223,5 +228,6 @@ private let readCallback: synchronizer_curl_write = { space, size, count, contex
 }
 
 private let seekCallback: synchronizer_curl_seek = { context, offset, origin in
-    origin == SEEK_SET && transfer(context)?.rewind(to: Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    origin == SEEK_SET && transfer(context)?.rewind(to: Int64(offset)) == true
+        ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }

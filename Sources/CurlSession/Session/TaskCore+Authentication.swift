@@ -3,17 +3,27 @@ import FoundationNetworking
 
 /// How a task authenticates to servers and proxies. Credentials are sent only to the server or proxy that asked for them.
 struct TaskAuthentication: Sendable {
-    var server = AuthenticationFlow()
-    var proxy = AuthenticationFlow()
-    /// `Authorization` and `Proxy-Authorization` of the next request.
-    var fields: [String: String] = [:]
-    /// The credential and the scheme that libcurl uses when it asks a proxy for a tunnel (CONNECT).
-    var proxyCredential: (AuthenticationFlow.Credential, schemes: Int)?
+    struct Proxy: Sendable {
+        var flow = AuthenticationFlow()
+        /// The `Proxy-Authorization` of the next request.
+        var answer: String?
+        /// The credential and the scheme that libcurl uses when it asks for a tunnel (CONNECT).
+        var credential: (AuthenticationFlow.Credential, schemes: Int)?
+    }
 
-    /// Drops the server's credentials, because the task follows a redirect.
+    var server = AuthenticationFlow()
+    /// The `Authorization` of the next request.
+    var answer: String?
+    /// The proxies that have asked for a credential, by their URLs.
+    var proxies: [String: Proxy] = [:]
+
+    /// Drops what does not apply to the next request, because the task follows a redirect: the server's credentials, and the
+    /// answers to proxies with Digest, which hold for one method and target.
     mutating func leave() {
-        server = AuthenticationFlow()
-        fields[FieldName.authorization] = nil
+        (server, answer) = (AuthenticationFlow(), nil)
+        for (url, proxy) in proxies where proxy.credential?.schemes == AuthenticationScheme.curlDigest {
+            proxies[url] = Proxy(credential: proxy.credential)
+        }
     }
 }
 
@@ -38,9 +48,7 @@ extension TaskCore {
         if let proxy { pool.proxyAnswers.withLock { $0[proxy.url] = nil } }
         let name = proxy == nil ? FieldName.wwwAuthenticate : FieldName.proxyAuthenticate
         let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
-        let step =
-            proxy == nil ? authentication.server.received(challenges) : authentication.proxy.received(challenges)
-        switch step {
+        switch withFlow(of: proxy, { $0.received(challenges) }) {
         case .deliver, .cancel: return nil
         case .ask(let scheme, let failures):
             deliver(
@@ -60,14 +68,21 @@ extension TaskCore {
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
         let name = schemes & AuthenticationScheme.curlDigest != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
-        guard case .ask(let scheme, let failures) = authentication.proxy.received(Challenge.parse([name])) else {
-            return false
-        }
+        let step = withFlow(of: proxy) { $0.received(Challenge.parse([name])) }
+        guard case .ask(let scheme, let failures) = step else { return false }
         deliver(
             .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
             from: pool)
         pool.waitsForDelegate(self)
         return true
+    }
+
+    /// Changes the flow of a proxy, or else the server's.
+    private func withFlow(
+        of proxy: ProxyRules.Proxy?, _ change: (inout AuthenticationFlow) -> AuthenticationFlow.Step
+    ) -> AuthenticationFlow.Step {
+        guard let proxy else { return change(&authentication.server) }
+        return change(&authentication.proxies[proxy.url, default: .init()].flow)
     }
 
     private func decided(
@@ -76,12 +91,7 @@ extension TaskCore {
         pool.engine.assertIsCurrent()
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
-        let isProxy = challenge.proxy != nil
-        let step =
-            isProxy
-            ? authentication.proxy.decided(decision, proposed: credential)
-            : authentication.server.decided(decision, proposed: credential)
-        switch step {
+        switch withFlow(of: challenge.proxy, { $0.decided(decision, proposed: credential) }) {
         case .deliver where challenge.head == nil: end(URLError(.userAuthenticationRequired), from: pool)
         case .deliver: transfer?.deliverPending()
         case .cancel:
@@ -100,15 +110,17 @@ extension TaskCore {
         _ scheme: AuthenticationScheme, credential: AuthenticationFlow.Credential, to proxy: ProxyRules.Proxy?
     ) {
         guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
-        if proxy != nil { authentication.proxyCredential = (credential, scheme.curlScheme) }
         var nonce = ""
         for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
         let answer = scheme.answer(
             user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
             target: url.requestTarget, nonce: nonce)
-        authentication.fields[proxy == nil ? FieldName.authorization : FieldName.proxyAuthorization] = answer
-        if let proxy, case .basic = scheme {
-            pool.proxyAnswers.withLock { $0[proxy.url] = answer }
+        if let proxy {
+            authentication.proxies[proxy.url]?.answer = answer
+            authentication.proxies[proxy.url]?.credential = (credential, scheme.curlScheme)
+            if case .basic = scheme { pool.proxyAnswers.withLock { $0[proxy.url] = answer } }
+        } else {
+            authentication.answer = answer
         }
         replaceTransfer(request)
     }

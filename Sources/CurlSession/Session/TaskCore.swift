@@ -140,19 +140,22 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     func exchange(for request: URLRequest, body: RequestBody) -> Result<Exchange, URLError> {
         // The session has no cache.
         guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
-        var additional = authentication.fields
+        var additional: [String: String] = [:]
+        additional[FieldName.authorization] = authentication.answer
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
         let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
-        if let proxy, additional[FieldName.proxyAuthorization] == nil {
+        let known = proxy.flatMap { authentication.proxies[$0.url] }
+        if let proxy {
             // `Exchange` leaves it out unless the proxy receives the request itself.
-            additional[FieldName.proxyAuthorization] = pool.proxyAnswers.withLock { $0[proxy.url] }
+            additional[FieldName.proxyAuthorization] =
+                known?.answer ?? pool.proxyAnswers.withLock { $0[proxy.url] }
         }
         return Result { () throws(URLError) in
             let body = try body.opened()
             state.withLock { $0.expectedToSend = max(0, body.length) }
             let exchange = try Exchange(
                 request, body: body, idleLimit: pool.options.idleLimit(of: request),
-                proxy: authentication.proxyCredential.map { proxy?.with($0, schemes: $1) } ?? proxy,
+                proxy: known?.credential.map { proxy?.with($0, schemes: $1) } ?? proxy,
                 additional: additional,
                 isForeign: request.url.map(isForeign) ?? false)
             if let flaw = pool.options.flaw(in: exchange) { throw flaw }
