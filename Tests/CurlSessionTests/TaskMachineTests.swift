@@ -68,6 +68,19 @@ import Testing
 }
 
 extension HostSlotsTests {
+    @Test func `only the last hosts that speak HTTP-2 are remembered`() {
+        var slots = HostSlots<Int>(limit: 1)
+        for number in 0..<2_000 {
+            _ = slots.take("\(number)", priority: 0, waiter: 0)
+            _ = slots.setMultiplexed("\(number)")
+            guard number > 0 else { continue }  // the first goes on
+            slots.release("\(number)")
+            let next = slots.takeNext("\(number)")
+            #expect(next == nil)
+        }
+        #expect((0..<2_000).filter { slots.isMultiplexed("\($0)") } == [0] + Array(1_000..<2_000))
+    }
+
     @Test func `waiters that left are removed`() {
         final class Waiter { var hasLeft = false }
         var slots = HostSlots<Waiter>(limit: 1)

@@ -1,3 +1,5 @@
+import SynchronizerSupport
+
 /// Decides which tasks may use a connection to a peer (an origin or a proxy), and which wait. A pure value.
 ///
 /// libcurl could queue transfers itself. But it would start one at the moment when the last response on a connection ends, before
@@ -6,6 +8,10 @@ struct HostSlots<Waiter> {
     /// Concurrent transfers for each peer that does not multiplex.
     let limit: Int
     private var peers: [String: Peer] = [:]
+    /// The peers without transfers that are known to speak HTTP/2.
+    private var idle = LRUList<String, Void>()
+    /// The most of them. A forgotten one counts as one of HTTP/1 until it has answered again.
+    private static var mostIdle: Int { 1000 }
 
     init(limit: Int) {
         self.limit = max(1, limit)
@@ -14,7 +20,8 @@ struct HostSlots<Waiter> {
     /// Takes a slot, or queues `waiter` behind the waiters of the same or a higher priority.
     /// - Returns: Whether it took a slot.
     mutating func take(_ peer: String, priority: Float, waiter: Waiter) -> Bool {
-        peers[peer, default: Peer()].take(limit: limit, priority: priority, waiter: waiter)
+        idle.remove(peer)
+        return peers[peer, default: Peer()].take(limit: limit, priority: priority, waiter: waiter)
     }
 
     /// Gives back a slot. Call `takeNext` afterwards, until it returns nil.
@@ -45,8 +52,16 @@ struct HostSlots<Waiter> {
     /// Gives the next waiter a slot, and returns the waiter.
     mutating func takeNext(_ peer: String) -> Waiter? {
         if let next = peers[peer]?.takeNext(limit) { return next }
-        if peers[peer]?.isUseless == true { peers[peer] = nil }
+        if peers[peer]?.isIdle == true { becomeIdle(peer) }
         return nil
+    }
+
+    private mutating func becomeIdle(_ peer: String) {
+        guard isMultiplexed(peer) else { return peers[peer] = nil }
+        idle.insert((), for: peer)
+        guard idle.count > Self.mostIdle, let oldest = idle.leastRecentlyUsed else { return }
+        idle.remove(oldest)
+        peers[oldest] = nil
     }
 
     private struct Peer {
@@ -58,7 +73,7 @@ struct HostSlots<Waiter> {
         /// The number of waiters that have left since the last removal.
         var left = 0
 
-        var isUseless: Bool { inUse == 0 && !isMultiplexed && first == waiting.count }
+        var isIdle: Bool { inUse == 0 && first == waiting.count }
 
         mutating func take(limit: Int, priority: Float, waiter: Waiter) -> Bool {
             if first == waiting.count, isMultiplexed || inUse < limit {
