@@ -180,6 +180,22 @@ import Testing
         await #expect(throws: URLError.self) { try await bench.session.data(from: bench.server.url()) }
     }
 
+    /// One thread resumes the task. Before it goes on, another one cancels the task.
+    @Test func `a session does not keep a task that ends while it is resumed`() async throws {
+        let bench = try Bench()
+        weak var core: TaskCore?
+        do {
+            let task = bench.task()
+            core = task.core
+            task.cancel()
+            await bench.recorder.waitForEnds()
+            await bench.settle()
+            bench.session.taskStarted(task.core)
+        }
+        await withCheckedContinuation { continuation in bench.queue.async { continuation.resume() } }
+        #expect(core == nil)
+    }
+
     @Test func `cancelling a session ends tasks that were never resumed, and Foundation's tasks`() async throws {
         let bench = try Bench()
         bench.server["/"] = .script(.hold)

@@ -223,9 +223,10 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         }
     }
 
+    /// Call it when a task is resumed. Another thread may have cancelled the task, which may have ended.
     func taskStarted(_ task: TaskCore) {
         tasks.withLock { tasks in
-            tasks.new[ObjectIdentifier(task)] = nil
+            guard tasks.new.removeValue(forKey: ObjectIdentifier(task)) != nil else { return }
             tasks.running[ObjectIdentifier(task)] = task
         }
     }
