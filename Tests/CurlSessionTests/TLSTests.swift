@@ -50,6 +50,20 @@ import Testing
         #expect(error.tlsFailure == item.failure)
     }
 
+    /// libcurl reports this alert of TLS 1.2 like the expired certificate of a server.
+    @Test(arguments: [TLSConfiguration.Version.tls12, .tls13])
+    func `a server refuses the client's certificate because it has expired`(version: TLSConfiguration.Version)
+        async throws
+    {
+        let certificate = Data(TestCertificate.expired.text.utf8)
+        let error = try await Self.failure(
+            Case(
+                failure: .clientCertificateRejected, code: .clientCertificateRejected,
+                relay: { ($0.wantsClientCertificate, $0.maximumVersion) = (true, version) },
+                client: { $0.clientCertificate = .init(pem: certificate, privateKey: certificate) }))
+        #expect(error.tlsFailure == .clientCertificateRejected)
+    }
+
     @Test func `no two failures are the same error`() async throws {
         var errors: [URLError] = []
         for item in Self.cases { errors.append(try await Self.failure(item)) }

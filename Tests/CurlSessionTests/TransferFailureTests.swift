@@ -38,6 +38,12 @@ import Testing
             CURLE_PEER_FAILED_VERIFICATION, verify: 1,
             says: "SSL: no alternative certificate subject name matches target host name 'localhost'",
             .serverCertificateUntrusted, .wrongHost),
+        Case(
+            CURLE_PEER_FAILED_VERIFICATION, verify: 1, says: "SSL certificate verification failed", client: true,
+            .clientCertificateRejected, .clientCertificateRejected),
+        Case(
+            CURLE_PEER_FAILED_VERIFICATION, verify: 1, says: "SSL certificate verification failed",
+            .serverCertificateUntrusted, .untrusted),
         Case(CURLE_PEER_FAILED_VERIFICATION, verify: 62, .serverCertificateUntrusted, .wrongHost),
         Case(CURLE_SSL_PINNEDPUBKEYNOTMATCH, .secureConnectionFailed, .pinnedKey),
         Case(CURLE_SSL_CACERT_BADFILE, .secureConnectionFailed, .authoritiesUnusable),

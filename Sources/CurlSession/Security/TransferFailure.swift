@@ -65,6 +65,7 @@ struct TransferFailure: Sendable, Hashable {
 
     private var tlsFailure: TLSFailure? {
         switch code {
+        case CURLE_PEER_FAILED_VERIFICATION where hasClientCertificate && isClientExpired: .clientCertificateRejected
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS: distrust
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinnedKey
         case CURLE_SSL_CACERT_BADFILE: .authoritiesUnusable
@@ -82,6 +83,10 @@ struct TransferFailure: Sendable, Hashable {
     /// Whether OpenSSL failed because of the bytes that it received, such as a record that it cannot decrypt, and not because the
     /// connection ended.
     private var isForged: Bool { message.contains("SSL routines") && !message.contains("unexpected eof") }
+
+    /// Whether the server has said that the client's certificate has expired. libcurl takes this alert for a failed verification of
+    /// the server, but OpenSSL has no failure to name.
+    private var isClientExpired: Bool { message == "SSL certificate verification failed" }
 
     /// Why the certificate is not trusted. The numbers are those of OpenSSL's x509_vfy.h. If libcurl fails before it verifies the
     /// chain, the number is 1, and only the message names the failure.
