@@ -8,6 +8,7 @@ enum FieldName {
     static let contentLocation = "Content-Location"
     static let contentType = "Content-Type"
     static let cookie = "Cookie"
+    static let expect = "Expect"
     static let host = "Host"
     static let location = "Location"
     static let proxyAuthenticate = "Proxy-Authenticate"

@@ -61,7 +61,8 @@ final class HTTP2Server: Sendable {
     private let listener: Int32
     private let observed = Observed<[Request]>([])
 
-    init(_ script: @escaping Script) throws {
+    /// - Parameter resets: Whether a connection that the script closes is reset.
+    init(resets: Bool = false, _ script: @escaping Script) throws {
         listener = try Descriptor.listening()
         relay = try TLSRelay(to: Descriptor.port(of: listener)) { $0.speaksHTTP2 = true }
         let (listener, observed) = (listener, observed)
@@ -70,7 +71,10 @@ final class HTTP2Server: Sendable {
             while let connection = Descriptor.accepted(listener) {
                 number += 1
                 let number = number
-                Thread.detachNewThread { Self.serve(connection, number: number, observed: observed, script: script) }
+                Thread.detachNewThread {
+                    if resets { Descriptor.resetWhenClosed(connection) }
+                    Self.serve(connection, number: number, observed: observed, script: script)
+                }
             }
             close(listener)
         }

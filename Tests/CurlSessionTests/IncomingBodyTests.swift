@@ -6,10 +6,13 @@ import Testing
 
 @Suite(.bounded) struct IncomingBodyTests {
     /// A body of a response with these fields.
-    private func body(_ fields: (String, String)...) throws -> IncomingBody {
+    private func body(_ fields: (String, String)...) throws -> IncomingBody { try body(fields) }
+
+    private func body(_ fields: [(String, String)], status: Int = 200) throws -> IncomingBody {
         var body = IncomingBody()
         let url = try #require(URL(string: "http://a.test/"))
-        body.begin(.init(url: url, version: "HTTP/1.1", status: 200, fields: fields.map { .init(name: $0, value: $1) }))
+        body.begin(
+            .init(url: url, version: "HTTP/1.1", status: status, fields: fields.map { .init(name: $0, value: $1) }))
         return body
     }
 
@@ -22,6 +25,21 @@ import Testing
         }
         #expect(body.take() == Data(bytes))
         #expect(body.take().isEmpty)
+    }
+
+    @Test func `a body has arrived when its framing says so`() throws {
+        for (fields, status, isAtOnce, isAfterwards) in [
+            ([("Content-Length", "5")], 200, false, true), ([("Content-Length", "6")], 200, false, false),
+            ([("Content-Length", "0")], 200, true, true), ([("Content-Length", "5")], 304, true, true),
+            ([], 204, true, true), ([], 200, false, false), ([("Transfer-Encoding", "chunked")], 200, false, false),
+            ([("Content-Length", "5"), ("Content-Encoding", "gzip")], 200, false, true),
+        ] as [([(String, String)], Int, Bool, Bool)] {
+            var body = try body(fields, status: status)
+            #expect(body.hasArrived == isAtOnce)
+            body.arrived(2)
+            body.arrived(3)
+            #expect(body.hasArrived == isAfterwards)
+        }
     }
 
     @Test func `a large piece is delivered at once`() throws {

@@ -105,6 +105,50 @@ import Testing
         #expect(bench.recorder.body == Data("first12345second".utf8))
     }
 
+    /// The host has spoken HTTP/2 before, so that its next requests might share a connection.
+    @Test func `bytes behind a response in the same TLS record are no answer, though the host has spoken HTTP-2`()
+        async throws
+    {
+        let bench = try Bench.overTLS()
+        let gate = Gate()
+        let server = try HTTP2Server { request, _ in
+            HTTP2Server.Frame.response(request.stream, "zero") + [.goAway(last: request.stream)]
+        }
+        bench.server["/first"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .wait(gate), .text("12345" + Self.poison))
+        bench.server["/second"] = Reply("second")
+        await bench.run { $0.url = server.relay.url() }
+        server.relay.change { ($0.speaksHTTP2, $0.upstream) = (false, bench.server.port) }
+        bench.start { $0.url = server.relay.url("/first") }
+        while bench.recorder.body.count < 9 { await Task.yield() }
+        gate.open()
+        await bench.recorder.waitForEnds(2)
+        await bench.run { $0.url = server.relay.url("/second") }
+        #expect(bench.recorder.body == Data("zerofirst12345second".utf8))
+    }
+
+    @Test func `bytes behind the chunks of a redirect that is followed are not the answer to a later request`()
+        async throws
+    {
+        let bench = try Bench()
+        let (rest, second) = (Gate(), Gate())
+        bench.server["/"] = .script(
+            .text("HTTP/1.1 302 Found\r\nLocation: /second\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"),
+            .wait(rest), .text("0\r\n\r\n" + Self.poison))
+        bench.server["/second"] = Reply("second").waiting(for: second)
+        bench.server["/third"] = Reply("third")
+        bench.start()
+        try await second.waitForArrivals()
+        rest.open()
+        let pool = bench.session.pool
+        while await bench.onEngine({ pool.active.count }) > 1 { await Task.yield() }
+        await bench.run("/third")
+        second.open()
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.body == Data("thirdsecond".utf8))
+        #expect(Set(bench.server.requests.map(\.connection)).count == 3)
+    }
+
     /// The server answers the first request of its first connection, and sends a surplus when it has a part of the second.
     private final class EarlyServer: Sendable {
         let port: UInt16

@@ -215,6 +215,27 @@ import Testing
         #expect(bench.server.counts.connectionsOpened == 2)
     }
 
+    /// libcurl notices while it sends, and reports an error.
+    @Test func `a response that is complete counts, though the server then closes the connection`() async throws {
+        let bench = try Bench(timed: TimedEngine())
+        bench.server["/"] = Reply("early").closing()
+        bench.server.answerEarly(at: "/")
+        let (pipe, stream) = try Self.stalling()
+        bench.start { ($0.httpMethod, $0.httpBodyStream) = ("POST", stream) }
+        while bench.recorder.body.count < 5 { await Task.yield() }
+        try await bench.server.wait(for: "the end of the connection") { $0.connectionsClosed == 1 }
+        // The first piece makes the server's kernel reset the connection, and the second can't be sent.
+        for count in [6, 8] {
+            pipe.fileHandleForWriting.write(Data("ab".utf8))
+            while !bench.recorder.calls.contains(where: { $0 == .sent(Int64(count)) || $0 == .end(nil) }) {
+                await Task.yield()
+            }
+        }
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(nil))
+        try pipe.fileHandleForWriting.close()
+    }
+
     @Test func `a stream that stalls does not time out, and is sent whole`() async throws {
         let clock = TimedEngine()
         let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }

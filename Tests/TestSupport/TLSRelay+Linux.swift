@@ -17,6 +17,8 @@
             public var wantsClientCertificate = false
             /// The protocol that it chooses: HTTP/2 or HTTP/1.1.
             public var speaksHTTP2 = false
+            /// The port of the server behind; nil for the one that the relay was made for.
+            public var upstream: UInt16?
 
             /// A good certificate, for all clients, over HTTP/1.1.
             public init() {}
@@ -50,7 +52,9 @@
                     observed.update { $0.connections += 1 }
                     let options = options.withLock { $0 }
                     Thread.detachNewThread {
-                        TLSConnection(client, to: upstream).run(options) { observed.update { $0.handshakes += 1 } }
+                        TLSConnection(client, to: options.upstream ?? upstream).run(options) {
+                            observed.update { $0.handshakes += 1 }
+                        }
                     }
                 }
                 close(listener)

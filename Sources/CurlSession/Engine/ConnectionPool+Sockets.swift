@@ -9,7 +9,7 @@ extension ConnectionPool {
     }
 
     func willClose(_ socket: Int32) {
-        if !active.isEmpty, !engine.sockets[socket].isMultiplexed {
+        if !active.isEmpty {
             let ports = ConnectionPorts(of: socket)
             for transfer in active.values { transfer.willClose(socket, ports) }
         }
@@ -24,7 +24,9 @@ extension ConnectionPool {
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
         if let transfer = easy.flatMap({ active[$0] }) {
             if events != 0 { transfer.socket = socket }
-            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
+            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed {
+                transfer.readingEnded(isSending: events & Epoll.output != 0)
+            }
         }
         watch(socket, wanted: events, lazily: true)
     }

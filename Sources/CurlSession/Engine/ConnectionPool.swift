@@ -151,7 +151,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             guard let transfer = active[easy] else { continue }
             if let name = transfer.lookup.awaited {
                 lookUp(name, for: transfer)
-            } else if transfer.leavesConnection() {
+            } else if transfer.leavesConnection(after: code) {
                 curl_multi_remove_handle(multi, easy)
                 send(transfer)
             } else {

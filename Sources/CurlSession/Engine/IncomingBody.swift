@@ -18,7 +18,7 @@ struct IncomingBody {
     private var backlog: [UInt8] = []
     private var pieces = Data()
     /// Bytes of the body that have not arrived, if the head gives its length.
-    private var expected: Int?
+    private var missing: Int?
     /// The numbers of bytes of a coded body, before and after decoding.
     private var coded = 0
     private var decoded = 0
@@ -35,9 +35,15 @@ struct IncomingBody {
             hasCodingInChunks = codings.contains { $0 != "chunked" }
         }
         decoder = ContentDecoder(head)
-        guard decoder == nil else { return }
-        expected = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
+        let length = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
+        missing = [204, 304].contains(head.status) ? 0 : length
     }
+
+    /// Notes that bytes of the body have arrived.
+    mutating func arrived(_ count: Int) { missing = missing.map { max(0, $0 - count) } }
+
+    /// Whether the whole body has arrived. False if only the end of the connection says where the body ends.
+    var hasArrived: Bool { chunks.map(\.hasEnded) ?? (missing == 0) }
 
     /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
     mutating func nextPart(
@@ -101,10 +107,10 @@ struct IncomingBody {
         guard let base = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         if pieces.isEmpty {
             // At most four times the received bytes: if few bytes arrive at a time, many pieces may wait for a slow delegate.
-            pieces = Data(capacity: max(bytes.count, min(expected ?? 0, 4 * bytes.count, Self.largestPiece)))
+            let more = decoder == nil ? min(missing ?? 0, 3 * bytes.count) : 0
+            pieces = Data(capacity: max(bytes.count, min(bytes.count + more, Self.largestPiece)))
         }
         pieces.append(base, count: bytes.count)
-        expected = expected.map { max(0, $0 - bytes.count) }
         if pieces.count >= Self.largestPiece { deliver(take()) }
     }
 }

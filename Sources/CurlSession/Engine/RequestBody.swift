@@ -13,6 +13,14 @@ enum RequestBody: Sendable {
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
 
+    /// Whether the same exchange can send it twice.
+    var canBeSentAgain: Bool {
+        switch self {
+        case .none, .data: true
+        case .stream, .file, .asked: false
+        }
+    }
+
     /// The number of bytes; -1 if it is unknown.
     var length: Int64 {
         switch self {

@@ -7,7 +7,7 @@ enum RequestLines {
 
     /// The lines of a request: the session's fields and the request's own, which replace those with the same name.
     ///
-    /// The fields that libcurl derives from the body are left out. So are fields with a flaw, because they would become other
+    /// The fields that libcurl derives from the body are left out, and so is `Expect`. So are fields with a flaw, because they would become other
     /// fields; but a task with such a field fails before this is called.
     static func lines(
         session: [String: String], own: [String: String], body: RequestBody, method: String
@@ -19,10 +19,13 @@ enum RequestLines {
         if isOwn(FieldName.range), !isOwn(FieldName.acceptEncoding) {
             fields.setField(FieldName.acceptEncoding, to: "identity")
         }
-        for name in [FieldName.contentLength, FieldName.transferEncoding] { fields.setField(name, to: nil) }
+        for name in [FieldName.contentLength, FieldName.transferEncoding, FieldName.expect] {
+            fields.setField(name, to: nil)
+        }
         var lines = fields.compactMap { line(name: $0.key, value: $0.value) }
-        // Otherwise libcurl waits a second for a 100 (Continue) that many servers never send.
-        if !body.isEmpty { lines.append("Expect:") }
+        // Otherwise libcurl waits a second for a 100 (Continue) that many servers never send, and sends the request again after
+        // a 417.
+        if !body.isEmpty { lines.append("\(FieldName.expect):") }
         if body.isEmpty, expectBody.contains(method), !isOwn(FieldName.contentType) {
             lines.append("\(FieldName.contentType):")
         }

@@ -16,31 +16,55 @@ extension Transfer {
         return synchronizer_has_decrypted(easy)
     }
 
+    /// Whether client and server have agreed on HTTP/2 for the connection.
+    private var speaksHTTP2: Bool {
+        guard exchange.isSecure, let easy else { return false }
+        return synchronizer_negotiated_http2(easy)
+    }
+
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
 
     /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
-    /// connection turns out to be dead.
+    /// connection turns out to be dead, if a server of HTTP/2 has refused it, and after some responses. It sends the body from
+    /// its first byte on.
     func maySendRequest(on connection: ConnectionPorts) -> Bool {
-        guard !wasReceived || Self.idempotentMethods.contains(exchange.method) else {
-            failure = URLError(
-                .networkConnectionLost, because: "the server has received the request, and closed the connection")
+        if let reason = reasonNotToSend {
+            failure = URLError(.networkConnectionLost, because: reason)
             return false
         }
+        isMultiplexed = speaksHTTP2 || CurlVersion.hasHTTP3 && pool.multiplexes(exchange.peer)
         if isReused {
             socket = -1  // the connection may have another socket
             // `closeSpeakingConnections` closes no HTTP/2 connection.
             let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
-            needsNewConnection = !isSilent && !pool.multiplexes(exchange.peer)
+            needsNewConnection = !isSilent && !isMultiplexed
         }
         guard !needsNewConnection else { return false }
         self.connection = connection
+        sent = 0
         return true
     }
 
-    /// Call it when a socket is about to be closed. If the request was sent on it, and no response has begun, this finds out whether
-    /// the server may have received the request. It cannot if the connection was already dead.
+    /// Why the request must not be sent again; nil if it may be sent.
+    private var reasonNotToSend: String? {
+        if isBegun { return "the response has begun, and can't be had again" }
+        if sent > 0, !exchange.body.canBeSentAgain { return "the body of the request can't be read twice" }
+        guard wasReceived || isLostWithRequest, !Self.idempotentMethods.contains(exchange.method) else { return nil }
+        return "the server has received the request, and closed the connection"
+    }
+
+    /// Whether a connection of HTTP/2 was lost on which the whole request had been sent. Its bytes do not tell which request the
+    /// server has received. If the server has refused the request (RFC 9113 §8.7), libcurl reports no error.
+    private var isLostWithRequest: Bool {
+        isMultiplexed && connection != nil && hasSentBody && message.pointee != 0
+    }
+
+    /// Call it when a socket is about to be closed. If the request was sent on it by HTTP/1, and no response has begun, this finds out
+    /// whether the server may have received the request. It cannot if the connection was already dead.
     func willClose(_ closing: Int32, _ ports: ConnectionPorts) {
-        guard let connection, !isBegun, socket == -1 ? connection.matches(ports) : socket == closing else { return }
+        guard let connection, !isBegun, !isMultiplexed,
+            socket == -1 ? connection.matches(ports) : socket == closing
+        else { return }
         wasReceived =
             hasSentBody && synchronizer_may_be_received(closing, exchange.isSecure ? Self.longestCloseNotify : 0)
         self.connection = nil
@@ -79,8 +103,7 @@ extension Transfer {
 
     /// Whether the connection has this version: HTTP/2 or HTTP/3, whose responses say which request they answer.
     private func multiplexes(_ version: String) -> Bool {
-        guard exchange.isSecure, let easy else { return false }
-        return version == "HTTP/3" ? CurlVersion.hasHTTP3 : synchronizer_negotiated_http2(easy)
+        version == "HTTP/3" ? exchange.isSecure && CurlVersion.hasHTTP3 : speaksHTTP2
     }
 
     /// Whether the first line of a response says which request it answers.
@@ -88,12 +111,33 @@ extension Transfer {
         ["HTTP/2", "HTTP/3"].contains { line.starts(with: $0.utf8) && multiplexes($0) }
     }
 
+    /// Forbids libcurl to reuse the connection after a refusal. Squid may refuse a request before it has read the whole body, and
+    /// then never reads the rest, so the next request on the connection would wait in vain. The session can't tell whether the
+    /// rest was read.
+    func abandonConnection(after head: CurlResponseHead) {
+        guard !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status), head.version.hasPrefix("HTTP/1")
+        else { return }
+        forbidReuse()
+    }
+
+    /// Forbids libcurl to use the connection for another request.
+    func forbidReuse() {
+        if let easy { _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1) }
+    }
+
     /// Whether the request has to be sent again. If so, it will be sent on a new connection.
-    func leavesConnection() -> Bool {
-        guard let easy, needsNewConnection else { return false }
+    /// - Parameter code: How libcurl has ended the transfer.
+    func leavesConnection(after code: CURLcode) -> Bool {
+        guard let easy, needsNewConnection || isCutOff(code) else { return false }
         needsNewConnection = false
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
+    }
+
+    /// Whether a kept connection turned out to be dead while libcurl sent the body. libcurl sends the request again only if it
+    /// finds that out while it sends the head or reads.
+    private func isCutOff(_ code: CURLcode) -> Bool {
+        code == CURLE_SEND_ERROR && isReused && !isBegun && !hasSentBody && exchange.body.canBeSentAgain
     }
 }
 

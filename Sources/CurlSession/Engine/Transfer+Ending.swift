@@ -59,6 +59,8 @@ extension Transfer {
         guard code != CURLE_OK else {
             return parser.isComplete && body.isWhole ? nil : URLError(.networkConnectionLost)
         }
+        // The server has closed the connection after its response, and did not want the rest of the request.
+        if code == CURLE_SEND_ERROR, body.hasArrived || isAnswered && body.isWhole { return nil }
         return TransferFailure(
             code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
             message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,

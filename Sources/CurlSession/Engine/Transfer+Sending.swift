@@ -41,10 +41,6 @@ extension Transfer {
         return Int(CURL_READFUNC_PAUSE)
     }
 
-    /// Rewinds the body, which libcurl has to send again because a kept connection turned out to be dead.
-    func rewind(to offset: Int64) -> Bool {
-        guard case .data(let data) = exchange.body, (0...Int64(data.count)).contains(offset) else { return false }
-        sent = offset
-        return true
-    }
+    /// Whether libcurl may send the body again, from this byte on. `maySendRequest` rewinds the body.
+    func mayRewind(to offset: Int64) -> Bool { exchange.body.canBeSentAgain && offset == 0 }
 }

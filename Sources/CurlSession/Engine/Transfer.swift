@@ -63,6 +63,8 @@ final class Transfer {
     private(set) var isBegun = false
     /// The connection on which libcurl has begun to send the request.
     var connection: ConnectionPorts?
+    /// Whether that connection is one of HTTP/2 or HTTP/3.
+    var isMultiplexed = false
     /// The server may have received the whole request, and has then closed the connection without a response.
     var wasReceived = false
     var isSendingPaused = false
@@ -136,15 +138,6 @@ final class Transfer {
         }
     }
 
-    /// Forbids libcurl to reuse the connection after a refusal. Squid may refuse a request before it has read the whole body, and
-    /// then never reads the rest, so the next request on the connection would wait in vain. The session can't tell whether the
-    /// rest was read.
-    private func abandonConnection(after head: CurlResponseHead) {
-        guard !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status), head.version.hasPrefix("HTTP/1")
-        else { return }
-        forbidReuse()
-    }
-
     /// The answer to libcurl about bytes that it has delivered.
     enum WriteResult {
         case taken
@@ -154,16 +147,21 @@ final class Transfer {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
-        if case .discarded = verdict { return discard(bytes.count) }
-        noteProgress()
-        pump()
-        guard failure == nil else { return .fail }
-        guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
+        if case .discarded = verdict {
+            guard mayDiscard(bytes.count) else { return .fail }
+        } else {
+            noteProgress()
+            pump()
+            guard failure == nil else { return .fail }
+            guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
+        }
+        body.arrived(bytes.count)
         if body.chunks == nil { take(bytes) } else { takeChunks(bytes) }
         return failure == nil && !body.mustEndTransfer ? .taken : .fail
     }
 
     private func take(_ content: UnsafeRawBufferPointer) {
+        if case .discarded = verdict { return }
         if case .delivered = verdict, body.isDirect, canTake {
             gather { body, deliver in body.gather(content, deliver) }
         } else {
@@ -186,11 +184,6 @@ final class Transfer {
         } catch {
             failure = URLError(.networkConnectionLost, because: "the chunks of the body are malformed")
         }
-    }
-
-    /// Forbids libcurl to use the connection for another request.
-    private func forbidReuse() {
-        if let easy { _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1) }
     }
 
     /// Decodes and gathers the bytes that wait, as far as there is room.
@@ -249,21 +242,23 @@ final class Transfer {
         guard easy != nil else { return }
         verdict = .discarded
         // The server has responded, so it does not need the rest of the request's body.
-        guard hasSentBody, discard(body.backlogCount) == .taken else { return pool.abort(self) }
+        guard hasSentBody, mayDiscard(body.backlogCount) else { return pool.abort(self) }
         body.dropBacklog()
         unpause()
         pool.reconsiderDeadline(of: self)
     }
 
-    private func discard(_ count: Int) -> WriteResult {
+    private func mayDiscard(_ count: Int) -> Bool {
         discarded += count
-        return discarded <= Self.largestBacklog ? .taken : .fail
+        return discarded <= Self.largestBacklog
     }
 
     /// Call it when libcurl reads no more from the connection, whether or not it still sends. If the request's body stalled,
     /// libcurl would wait for its end forever. So once the response is complete, sending may continue only while it makes progress.
-    func readingEnded() {
-        guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty else { return }
+    func readingEnded(isSending: Bool) {
+        guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty, isSending || isSendingPaused else {
+            return
+        }
         isAnswered = true
         noteProgress()
         pool.reconsiderDeadline(of: self)

@@ -228,6 +228,6 @@ private let readCallback: synchronizer_curl_write = { space, size, count, contex
 }
 
 private let seekCallback: synchronizer_curl_seek = { context, offset, origin in
-    origin == SEEK_SET && transfer(context)?.rewind(to: Int64(offset)) == true
+    origin == SEEK_SET && transfer(context)?.mayRewind(to: Int64(offset)) == true
         ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }

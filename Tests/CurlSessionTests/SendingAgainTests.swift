@@ -1,0 +1,183 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+/// libcurl sends a request again of its own accord. These tests are about when it may, and what it sends then.
+@Suite(.bounded) struct SendingAgainTests {
+    private typealias Frame = HTTP2Server.Frame
+
+    /// RFC 9110 §9.2.2. libcurl would send any request again.
+    @Test(arguments: [("POST", ""), ("POST", "body"), ("PUT", "body"), ("DELETE", "")])
+    func `a kept connection of HTTP/2 is reset after a request`(method: String, body: String) async throws {
+        let server = try HTTP2Server(resets: true) { request, requests in
+            requests.count == 2 ? nil : Frame.response(request.stream, "hello")
+        }
+        let bench = try Bench.overTLS()
+        await bench.run { $0.url = server.relay.url() }
+        await bench.run {
+            ($0.url, $0.httpMethod) = (server.relay.url(), method)
+            if !body.isEmpty { $0.httpBody = Data(body.utf8) }
+        }
+        #expect(bench.recorder.calls.last == .end(method == "POST" ? .networkConnectionLost : nil))
+        #expect(server.requests.map(\.connection) == (method == "POST" ? [1, 1] : [1, 1, 2]))
+    }
+
+    @Test func `a kept connection of HTTP/2 is reset after the requests of two tasks`() async throws {
+        let server = try HTTP2Server(resets: true) { request, requests in
+            requests.count == 1 ? Frame.response(request.stream, "hello") : requests.count == 2 ? [] : nil
+        }
+        let bench = try Bench.overTLS()
+        await bench.run { $0.url = server.relay.url() }
+        for _ in 0..<2 {
+            bench.start {
+                $0.url = server.relay.url()
+                $0.httpMethod = "POST"
+            }
+        }
+        await bench.recorder.waitForEnds(3)
+        #expect(bench.recorder.calls.suffix(2) == [.end(.networkConnectionLost), .end(.networkConnectionLost)])
+        #expect(server.requests.count == 3)
+    }
+
+    /// RFC 9113 §8.7: the server has not processed the request.
+    @Test(arguments: [1, 2]) func `a POST that a server of HTTP/2 refuses is sent again`(number: Int) async throws {
+        let server = try HTTP2Server { request, requests in
+            request.connection == 1 && requests.count == number
+                ? [.reset(request.stream, 7)] : Frame.response(request.stream, "hello")
+        }
+        let bench = try Bench.overTLS()
+        for _ in 0..<number {
+            await bench.run {
+                ($0.url, $0.httpMethod, $0.httpBody) = (server.relay.url(), "POST", Data("body".utf8))
+            }
+        }
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == number)
+        #expect(server.requests.map(\.connection) == Array(repeating: 1, count: number) + [2])
+    }
+
+    // MARK: The body
+
+    /// libcurl rewinds a body only if it has passed bytes of it to the kernel. It may have read some that TLS could not send.
+    @Test func `a body is sent from its first byte on whenever a request begins`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = .script(.hold)
+        let task = bench.start { ($0.httpMethod, $0.httpBody) = ("POST", Data("body".utf8)) }
+        try await bench.server.waitForRequests(1)
+        let sent = await bench.onEngine { () -> Data? in
+            guard let transfer = task.core.transfer, transfer.maySendRequest(on: ConnectionPorts()) else { return nil }
+            var space = [UInt8](repeating: 0, count: 100)
+            let count = space.withUnsafeMutableBytes(transfer.send)
+            return Data(space.prefix(count))
+        }
+        #expect(sent == Data("body".utf8))
+    }
+
+    @Test func `a body is sent again, whole, if a kept connection ends in the middle of it`() async throws {
+        let body = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 / 1000) })
+        let server = try HalfClosingServer(expecting: body)
+        let bench = try Bench()
+        await bench.run { $0.url = server.url }
+        let task = bench.start { ($0.url, $0.httpMethod, $0.httpBody) = (server.url, "PUT", body) }
+        // libcurl has read the end of the connection, and sends until no more fits into the socket.
+        let engine = bench.session.pool.engine
+        while await bench.onEngine({ task.core.transfer.map { engine.sockets[$0.socket].wanted } }) != Epoll.output {
+            await Task.yield()
+        }
+        server.reset()
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.calls.last == .end(nil))
+        #expect(bench.recorder.body == Data("firstwhole".utf8))
+    }
+
+    // MARK: After a response
+
+    @Test func `a response of HTTP/2 that is cut off is not followed by one of HTTP-1_1`() async throws {
+        let server = try HTTP2Server { request, requests in
+            requests.count == 1
+                ? [.head(request.stream), .data(request.stream, "half", ends: false)]
+                : [.reset(requests[0].stream, 13)] + Frame.response(request.stream, "whole")  // HTTP_1_1_REQUIRED
+        }
+        let bench = try Bench.overTLS()
+        bench.server["/"] = Reply("other")
+        bench.start { $0.url = server.relay.url() }
+        while bench.recorder.body.isEmpty { await Task.yield() }
+        server.relay.change { ($0.speaksHTTP2, $0.upstream) = (false, bench.server.port) }
+        bench.start { $0.url = server.relay.url() }
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.body == Data("halfwhole".utf8))
+        #expect(bench.recorder.calls.filter { $0 == .end(.networkConnectionLost) }.count == 1)
+        #expect(bench.recorder.calls.filter { $0 == .head(200) }.count == 2)
+        #expect(bench.server.requests.isEmpty)
+    }
+
+    /// libcurl would send the request again without the field.
+    @Test func `a 417 is the response to a request with an Expect header`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("no", status: 417)
+        bench.server.answerEarly(at: "/")
+        await bench.run {
+            ($0.httpMethod, $0.httpBody) = ("POST", Data("body".utf8))
+            $0.setValue("100-continue", forHTTPHeaderField: "Expect")
+        }
+        #expect(bench.recorder.calls.filter { $0 != .sent(4) } == [.head(417), .end(nil)])
+        #expect(bench.server.requests.map { $0["Expect"] } == [nil])
+    }
+}
+
+/// Answers a request, ends its direction of the connection after the head of the next one, and resets the connection later. On the
+/// second connection, it answers a request with a body.
+private final class HalfClosingServer: Sendable {
+    private let listener: Int32
+    private let isToReset = DispatchSemaphore(value: 0)
+
+    var url: URL? { URL(string: "http://127.0.0.1:\(Descriptor.port(of: listener))/") }
+
+    init(expecting body: Data) throws {
+        listener = try Descriptor.listening()
+        var size: Int32 = 4096  // inherited by its connections: the body does not fit
+        setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        let (listener, isToReset) = (listener, isToReset)
+        Thread.detachNewThread {
+            defer { close(listener) }
+            guard let first = Descriptor.accepted(listener) else { return }
+            if Self.readHead(first), Self.answer(first, "first"), Self.readHead(first) {
+                shutdown(first, Int32(SHUT_WR))
+                isToReset.wait()
+            }
+            Descriptor.resetWhenClosed(first)
+            close(first)
+            guard let second = Descriptor.accepted(listener) else { return }
+            defer { close(second) }
+            guard Self.readHead(second) else { return }
+            var bytes = [UInt8](repeating: 0, count: body.count)
+            let count = recv(second, &bytes, bytes.count, Int32(MSG_WAITALL))
+            _ = Self.answer(second, count == body.count && Data(bytes) == body ? "whole" : "other")
+        }
+    }
+
+    deinit {
+        isToReset.signal()
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    func reset() { isToReset.signal() }
+
+    private static func readHead(_ connection: Int32) -> Bool {
+        var (end, byte) = ([UInt8](), UInt8(0))
+        while end != Array("\r\n\r\n".utf8) {
+            guard recv(connection, &byte, 1, 0) == 1 else { return false }
+            end = end.suffix(3) + [byte]
+        }
+        return true
+    }
+
+    private static func answer(_ connection: Int32, _ text: String) -> Bool {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n"
+        return Descriptor.writeAll(connection, Array((head + text).utf8)[...])
+    }
+}
