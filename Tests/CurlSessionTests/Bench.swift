@@ -16,7 +16,7 @@ final class Bench: Sendable {
 
     init(
         _ recorder: Recorder = Recorder(), options: CurlSession.Options = .init(), timed: TimedEngine? = nil,
-        queue: DispatchQueue = DispatchQueue(label: "delegate"),
+        queue: DispatchQueue = DispatchQueue(label: "delegate"), environment: [String: String] = [:],
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         server = try ScriptedServer()
@@ -29,7 +29,7 @@ final class Bench: Sendable {
         operations.underlyingQueue = queue
         session = CurlSession(
             configuration: configuration, delegate: recorder, queue: operations, options: options,
-            engine: timed?.engine ?? .shared)
+            engine: timed?.engine ?? .shared, environment: environment)
     }
 
     deinit {
@@ -40,12 +40,13 @@ final class Bench: Sendable {
     /// A bench whose session trusts the relays of TLS.
     static func overTLS(
         _ recorder: Recorder = Recorder(), timed: TimedEngine? = nil,
-        queue: DispatchQueue = DispatchQueue(label: "delegate"),
+        queue: DispatchQueue = DispatchQueue(label: "delegate"), environment: [String: String] = [:],
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) throws -> Bench {
         var options = CurlSession.Options()
         options.tls.additionalAuthorities = TestCertificate.authority.text
-        return try Bench(recorder, options: options, timed: timed, queue: queue, configure: configure)
+        return try Bench(
+            recorder, options: options, timed: timed, queue: queue, environment: environment, configure: configure)
     }
 
     /// Makes a task, which is not resumed.

@@ -68,6 +68,25 @@ import Testing
 }
 
 extension HostSlotsTests {
+    @Test func `on a host that multiplexes, transfers that share no connection leave one for the others`() {
+        var slots = HostSlots<Int>(limit: 3)
+        for number in 0..<6 { _ = slots.take("a", priority: 0, isAlone: number < 5, waiter: number) }
+        _ = slots.setMultiplexed("a")
+        #expect((0..<2).map { _ in slots.takeNext("a") } == [5, nil])
+        let takesShared = slots.take("a", priority: 0, waiter: 6)
+        let takesAlone = slots.take("a", priority: 0, isAlone: true, waiter: 7)
+        #expect(takesShared && !takesAlone)
+        var order: [Int?] = []
+        for _ in 0..<4 {
+            slots.release("a", isAlone: true)
+            order.append(slots.takeNext("a"))
+        }
+        #expect(order == [nil, 3, 4, 7])
+        slots.release("a", isAlone: false)
+        let none = slots.takeNext("a")
+        #expect(none == nil)
+    }
+
     @Test func `only the last hosts that speak HTTP-2 are remembered`() {
         var slots = HostSlots<Int>(limit: 1)
         for number in 0..<2_000 {

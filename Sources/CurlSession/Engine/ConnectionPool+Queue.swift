@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 
 /// Tasks that wait for a free slot of their host.
@@ -6,9 +7,11 @@ extension ConnectionPool {
     final class Waiting {
         /// Nil once the task has stopped waiting, so that the queue does not keep the task and its body until a slot is free.
         fileprivate(set) var request: (task: TaskCore, exchange: Exchange)?
+        fileprivate let isAlone: Bool
 
         fileprivate init(_ task: TaskCore, exchange: Exchange) {
             request = (task, exchange)
+            isAlone = exchange.isAlone
         }
     }
 
@@ -18,7 +21,9 @@ extension ConnectionPool {
         goesOn(task)
         guard !task.isOver else { return }
         let waiting = Waiting(task, exchange: exchange)
-        if slots.take(exchange.peer, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
+        if slots.take(exchange.peer, priority: task.priority, isAlone: exchange.isAlone, waiter: waiting) {
+            return begin(task, with: exchange)
+        }
         queued[ObjectIdentifier(task)] = waiting
         transferWaits(until: task.resourceDeadline)
     }
@@ -29,8 +34,34 @@ extension ConnectionPool {
             if let (task, exchange) = next.request, !task.isOver {
                 begin(task, with: exchange)
             } else {
-                slots.release(peer)
+                slots.release(peer, isAlone: next.isAlone)
             }
+        }
+    }
+
+    /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs in
+    /// a callback, which must not call libcurl.
+    func connected(to peer: String) {
+        awaited.append((peer, true))
+    }
+
+    /// Call it when a transfer has ended without a connection.
+    func connectionFailed(to peer: String) {
+        awaited.append((peer, false))
+    }
+
+    /// Starts the transfers again that wait in libcurl for a connection to a peer: all of them if there is one, or else the first,
+    /// which makes one.
+    ///
+    /// While a connection is being made, libcurl does not know whether it will be one of HTTP/2, which others can share. So they
+    /// wait. libcurl itself would start one of them only if something happens to another transfer, and then the one that has
+    /// waited longest, whatever its host is. So a host that does not answer would hold up all others.
+    func restart(_ peer: String, all: Bool) {
+        let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl }
+            .sorted { $0.task.identifier < $1.task.identifier }
+        for transfer in waiting.prefix(all ? waiting.count : 1) {
+            curl_multi_remove_handle(multi, transfer.easy)
+            send(transfer)
         }
     }
 

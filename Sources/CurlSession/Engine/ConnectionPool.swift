@@ -20,7 +20,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     let executor: DelegateExecutor
     /// The `Proxy-Authorization` with Basic that each proxy has got last, by the proxy's URL. Safe from any thread.
     let proxyAnswers = Locked<[String: String]>([:])
-    private var multi: UnsafeMutableRawPointer?
+    private(set) var multi: UnsafeMutableRawPointer?
     private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
     var slots: HostSlots<Waiting>
     /// Tasks that wait for a slot.
@@ -29,6 +29,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     var deciding: [ObjectIdentifier: TaskCore] = [:]
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
+    /// The peers for whose connection transfers may wait in libcurl, and whether a new connection can be used.
+    var awaited: [(peer: String, isConnected: Bool)] = []
     /// Tasks with events for their delegates.
     private var outbox: [TaskCore] = []
     /// Transfers that have gathered bytes in this iteration.
@@ -70,7 +72,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
-            slots.release(exchange.peer)
+            slots.release(exchange.peer, isAlone: exchange.isAlone)
             return task.end(URLError(.unknown), from: self)
         }
         let transfer = Transfer(task: task, exchange: exchange, pool: self, easy: easy)
@@ -82,7 +84,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         transferWaits(until: transfer.deadline)
     }
 
-    private func send(_ transfer: Transfer) {
+    func send(_ transfer: Transfer) {
         guard let multi, let easy = transfer.easy else { return }
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, error: URLError(.unknown)) }
     }
@@ -118,7 +120,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
         holdsUpNoLonger(transfer)
-        slots.release(transfer.exchange.peer)
+        if transfer.exchange.isSecure, transfer.connection == nil { connectionFailed(to: transfer.exchange.peer) }
+        slots.release(transfer.exchange.peer, isAlone: transfer.exchange.isAlone)
         startWaiting(transfer.exchange.peer)
         if active.isEmpty { restUntilUnused() }
     }
@@ -159,6 +162,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             }
         }
         while let peer = multiplexed.popLast() { startWaiting(peer) }
+        while let (peer, isConnected) = awaited.popLast() { restart(peer, all: isConnected) }
         pauseHeldUp()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []

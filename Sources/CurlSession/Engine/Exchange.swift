@@ -52,6 +52,13 @@ struct Exchange: Sendable {
     /// Whether an HTTP proxy receives the request itself, rather than a tunnel for it. Only then does a 407 come from the proxy.
     var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
 
+    /// Whether libcurl sends the request over TLS: to the server, or to an HTTPS proxy that receives the request itself.
+    var isEncrypted: Bool { isSecure || talksToProxy && proxy?.url.hasPrefix("https:") == true }
+
+    /// Whether the request needs a connection of its own, even if others share one. A stream can't be read twice, and a kept
+    /// connection may turn out to be dead.
+    var isAlone: Bool { if case .stream = body { true } else { false } }
+
     /// What libcurl connects to, perhaps through a tunnel: the origin, or an HTTP proxy that receives the request itself. The limit
     /// of connections applies to it.
     var peer: String { talksToProxy ? proxy?.url ?? origin : origin }

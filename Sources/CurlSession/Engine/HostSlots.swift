@@ -18,18 +18,20 @@ struct HostSlots<Waiter> {
     }
 
     /// Takes a slot, or queues `waiter` behind the waiters of the same or a higher priority.
+    /// - Parameter isAlone: Whether the transfer shares no connection.
     /// - Returns: Whether it took a slot.
-    mutating func take(_ peer: String, priority: Float, waiter: Waiter) -> Bool {
+    mutating func take(_ peer: String, priority: Float, isAlone: Bool = false, waiter: Waiter) -> Bool {
         idle.remove(peer)
-        return peers[peer, default: Peer()].take(limit: limit, priority: priority, waiter: waiter)
+        return peers[peer, default: Peer()].take(limit: limit, priority: priority, isAlone: isAlone, waiter: waiter)
     }
 
     /// Gives back a slot. Call `takeNext` afterwards, until it returns nil.
-    mutating func release(_ peer: String) {
+    mutating func release(_ peer: String, isAlone: Bool = false) {
         peers[peer]?.inUse -= 1
+        if isAlone { peers[peer]?.alone -= 1 }
     }
 
-    /// Notes that the peer speaks HTTP/2, so that all transfers share a connection. Call `takeNext` afterwards, until it returns
+    /// Notes that the peer speaks HTTP/2, so that transfers share a connection. Call `takeNext` afterwards, until it returns
     /// nil.
     /// - Returns: Whether this was not known before.
     mutating func setMultiplexed(_ peer: String) -> Bool {
@@ -66,22 +68,34 @@ struct HostSlots<Waiter> {
 
     private struct Peer {
         var inUse = 0
+        /// The transfers in use that share no connection.
+        var alone = 0
         var isMultiplexed = false
         /// Entries before `first` have got a slot; their `waiter` is nil.
-        var waiting: [(priority: Float, waiter: Waiter?)] = []
+        var waiting: [(priority: Float, isAlone: Bool, waiter: Waiter?)] = []
         var first = 0
         /// The number of waiters that have left since the last removal.
         var left = 0
 
         var isIdle: Bool { inUse == 0 && first == waiting.count }
 
-        mutating func take(limit: Int, priority: Float, waiter: Waiter) -> Bool {
-            if first == waiting.count, isMultiplexed || inUse < limit {
-                inUse += 1
+        /// Whether there is a free slot. If the peer multiplexes, one of the connections is for the transfers that share it.
+        func hasSlot(_ limit: Int, isAlone: Bool) -> Bool {
+            isMultiplexed ? !isAlone || alone < max(1, limit - 1) : inUse < limit
+        }
+
+        mutating func occupy(isAlone: Bool) {
+            inUse += 1
+            if isAlone { alone += 1 }
+        }
+
+        mutating func take(limit: Int, priority: Float, isAlone: Bool, waiter: Waiter) -> Bool {
+            if first == waiting.count || isMultiplexed && !isAlone, hasSlot(limit, isAlone: isAlone) {
+                occupy(isAlone: isAlone)
                 return true
             }
             let index = waiting[first...].lastIndex { $0.priority >= priority }.map { $0 + 1 } ?? first
-            waiting.insert((priority, waiter), at: index)
+            waiting.insert((priority, isAlone, waiter), at: index)
             return false
         }
 
@@ -93,11 +107,17 @@ struct HostSlots<Waiter> {
         }
 
         mutating func takeNext(_ limit: Int) -> Waiter? {
-            guard isMultiplexed || inUse < limit, first < waiting.count else { return nil }
-            let next = waiting[first].waiter
+            guard isMultiplexed || inUse < limit,
+                let index = waiting[first...].firstIndex(where: { hasSlot(limit, isAlone: $0.isAlone) })
+            else { return nil }
+            let next = waiting[index].waiter
+            occupy(isAlone: waiting[index].isAlone)
+            guard index == first else {
+                waiting.remove(at: index)
+                return next
+            }
             waiting[first].waiter = nil
             first += 1
-            inUse += 1
             if first == waiting.count || first > 1024 {
                 waiting.removeFirst(first)
                 first = 0

@@ -12,7 +12,7 @@ extension Transfer {
     /// Whether bytes have arrived over TLS that libcurl has not read. A record may begin with the end of the last response, of which
     /// libcurl reads only the bytes that were missing.
     private var hasDecryptedBytes: Bool {
-        guard exchange.isSecure, let easy else { return false }
+        guard exchange.isEncrypted, let easy else { return false }
         return synchronizer_has_decrypted(easy)
     }
 
@@ -23,6 +23,9 @@ extension Transfer {
     }
 
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
+
+    /// Whether libcurl has not begun to connect, because a connection that it is making for another transfer may be shared.
+    var waitsInLibcurl: Bool { easy != nil && connection == nil && socket < 0 && lookup.awaited == nil }
 
     /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
     /// connection turns out to be dead, if a server of HTTP/2 has refused it, and after some responses. It sends the body from
@@ -40,6 +43,7 @@ extension Transfer {
             needsNewConnection = !isSilent && !isMultiplexed
         }
         guard !needsNewConnection else { return false }
+        if exchange.isSecure, !isReused { pool.connected(to: exchange.peer) }
         self.connection = connection
         sent = 0
         return true
@@ -66,7 +70,7 @@ extension Transfer {
             socket == -1 ? connection.matches(ports) : socket == closing
         else { return }
         wasReceived =
-            hasSentBody && synchronizer_may_be_received(closing, exchange.isSecure ? Self.longestCloseNotify : 0)
+            hasSentBody && synchronizer_may_be_received(closing, exchange.isEncrypted ? Self.longestCloseNotify : 0)
         self.connection = nil
     }
 

@@ -62,10 +62,16 @@ extension Transfer {
         // The server has closed the connection after its response, and did not want the rest of the request.
         if code == CURLE_SEND_ERROR, body.hasArrived || isAnswered && body.isWhole { return nil }
         return TransferFailure(
-            code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
+            code: code, verifyResult: easy.map(Self.verifyResult) ?? 0,
             message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
             connectStatus: easy.map { synchronizer_info_long($0, CURLINFO_HTTP_CONNECTCODE) } ?? 0
         ).error
+    }
+
+    /// Why OpenSSL does not trust the server, or an HTTPS proxy; 0 if it trusts both.
+    private static func verifyResult(_ easy: UnsafeMutableRawPointer) -> Int {
+        let server = synchronizer_info_long(easy, CURLINFO_SSL_VERIFYRESULT)
+        return server != 0 ? server : synchronizer_info_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT)
     }
 
     static func meaning(of error: ContentDecodingError) -> URLError {

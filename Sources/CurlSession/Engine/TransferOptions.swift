@@ -25,13 +25,15 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     let proxies: ProxyRules
     let credentials: URLCredentialStorage?
 
-    init(_ configuration: URLSessionConfiguration, options: CurlSession.Options) {
+    /// - Parameter environment: The environment variables, which may name proxies.
+    init(
+        _ configuration: URLSessionConfiguration, options: CurlSession.Options, environment: [String: String]
+    ) {
         reportsRedirects = options.reportsRedirects
         hurriesRedirects = options.hurriesRedirects
         tls = TLSSettings(options.tls)
         cookies = CookieSettings(configuration)
-        proxies = ProxyRules(
-            dictionary: configuration.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
+        proxies = ProxyRules(dictionary: configuration.connectionProxyDictionary, environment: environment)
         credentials = configuration.urlCredentialStorage
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         idleLimit = configuration.timeoutIntervalForRequest
@@ -138,6 +140,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     /// (CONNECT). Other requests carry the credentials in their fields.
     private func use(_ proxy: ProxyRules.Proxy, for exchange: Exchange, on easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
+        if proxy.url.hasPrefix("https:") { tls.applyToProxy(of: easy) }
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
@@ -175,8 +178,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
             _ = synchronizer_setopt_pointer(easy, CURLOPT_READDATA, context)
             _ = synchronizer_setopt_seek(easy, seekCallback)
             _ = synchronizer_setopt_pointer(easy, CURLOPT_SEEKDATA, context)
-            // A stream cannot be read twice, and a kept connection may turn out to be dead.
-            if case .stream = exchange.body { set(CURLOPT_FRESH_CONNECT, to: 1) }
+            if exchange.isAlone { set(CURLOPT_FRESH_CONNECT, to: 1) }
         } else if RequestLines.expectBody.contains(exchange.method) {
             set(CURLOPT_POST, to: 1)
             _ = synchronizer_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")

@@ -44,11 +44,7 @@ struct TLSSettings: Sendable {
 
     /// Sets the options that all connections of a session have in common.
     func apply(to easy: UnsafeMutableRawPointer) {
-        _ = synchronizer_setopt_string(easy, CURLOPT_CAPATH, directory)
-        _ = synchronizer_setopt_string(easy, CURLOPT_CAINFO, bundle)
-        if let authorities { Self.set(CURLOPT_CAINFO_BLOB, to: authorities, on: easy) }
-        let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        _ = synchronizer_setopt_long(easy, CURLOPT_SSLVERSION, lowest)
+        setTrust(CURLOPT_CAPATH, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB, CURLOPT_SSLVERSION, on: easy)
         switch certificate?.content {
         case .pkcs12(let data, let password):
             _ = synchronizer_setopt_string(easy, CURLOPT_SSLCERTTYPE, "P12")
@@ -61,6 +57,23 @@ struct TLSSettings: Sendable {
             _ = synchronizer_setopt_string(easy, CURLOPT_KEYPASSWD, password ?? "")
         case nil: break
         }
+    }
+
+    /// Has an HTTPS proxy trusted like a server. The client's certificate and the pinned keys are for servers alone.
+    func applyToProxy(of easy: UnsafeMutableRawPointer) {
+        setTrust(
+            CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_SSLVERSION, on: easy)
+    }
+
+    private func setTrust(
+        _ path: CURLoption, _ file: CURLoption, _ blob: CURLoption, _ minimum: CURLoption,
+        on easy: UnsafeMutableRawPointer
+    ) {
+        _ = synchronizer_setopt_string(easy, path, directory)
+        _ = synchronizer_setopt_string(easy, file, bundle)
+        if let authorities { Self.set(blob, to: authorities, on: easy) }
+        let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        _ = synchronizer_setopt_long(easy, minimum, lowest)
     }
 
     /// Sets the pinned public keys of a host.

@@ -80,13 +80,14 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
 
     init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
-        options: Options, engine: Engine
+        options: Options, engine: Engine, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
         let operations = queue ?? OperationQueue()
         if queue == nil { operations.maxConcurrentOperationCount = 1 }
         executor = DelegateExecutor(operations)
         pool = ConnectionPool(
-            engine: engine, options: TransferOptions(configuration, options: options), executor: executor)
+            engine: engine, options: TransferOptions(configuration, options: options, environment: environment),
+            executor: executor)
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
         tasks = Locked(State(delegates: Delegates(delegate)))

@@ -1,0 +1,58 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+/// Transfers that wait for a connection that libcurl is making for another transfer.
+@Suite(.bounded) struct ConnectingTests {
+    @Test(arguments: [true, false])
+    func `a host that does not answer holds up no other host`(speaksHTTP2: Bool) async throws {
+        let silent = try Descriptor.listening()
+        defer { close(silent) }
+        let bench = try Bench.overTLS(timed: TimedEngine())
+        bench.server["/"] = Reply("hello")
+        let server = try HTTP2Server { request, _ in HTTP2Server.Frame.response(request.stream, "hello") }
+        if !speaksHTTP2 { server.relay.change { ($0.speaksHTTP2, $0.upstream) = (false, bench.server.port) } }
+        let stalled = (0..<6).map { _ in
+            bench.start { $0.url = URL(string: "https://127.0.0.1:\(Descriptor.port(of: silent))/") }
+        }
+        let connection = try #require(Descriptor.accepted(silent))
+        for _ in 0..<6 { bench.start { $0.url = server.relay.url() } }
+        await bench.recorder.waitForEnds(6)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 6)
+        #expect(server.relay.counts.connections == (speaksHTTP2 ? 1 : 6))
+        #expect(stalled.allSatisfy { $0.state == .running })
+        // One after the other, the tasks find out that there is no connection.
+        close(connection)
+        shutdown(silent, Int32(SHUT_RDWR))
+        await bench.recorder.waitForEnds(12)
+    }
+
+    @Test func `on a host of HTTP/2, a stream waits for a connection of its own without timing out`() async throws {
+        let clock = TimedEngine()
+        let server = try HTTP2Server { request, _ in HTTP2Server.Frame.response(request.stream, "hello") }
+        let bench = try Bench.overTLS(timed: clock) {
+            ($0.timeoutIntervalForRequest, $0.httpMaximumConnectionsPerHost) = (10, 2)
+        }
+        await bench.run { $0.url = server.relay.url() }
+        let pipe = Pipe()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        pipe.fileHandleForWriting.write(Data("part".utf8))
+        for number in 0..<3 {
+            let stream = number == 0 ? InputStream(fileAtPath: path) : InputStream(data: Data("whole".utf8))
+            bench.start { ($0.url, $0.httpMethod, $0.httpBodyStream) = (server.relay.url(), "POST", stream) }
+            if number == 0 { while !bench.recorder.calls.contains(.sent(4)) { await Task.yield() } }
+        }
+        await clock.settle()
+        clock.advance(11)
+        await clock.settle()
+        #expect(bench.recorder.calls.filter { $0 == .end(.timedOut) }.isEmpty)
+        try pipe.fileHandleForWriting.close()
+        await bench.recorder.waitForEnds(4)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 4)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+/// A proxy that is itself reached over TLS. Only the environment can name one.
+@Suite(.bounded) struct HTTPSProxyTests {
+    private static func environment(_ relay: TLSRelay) -> [String: String] {
+        ["http_proxy": "https://127.0.0.1:\(relay.port)"]
+    }
+
+    @Test(arguments: [true, false]) func `a proxy is trusted as servers are`(isTrusted: Bool) async throws {
+        let proxy = try ScriptedServer { _ in Reply("through") }
+        defer { proxy.stop() }
+        let relay = try TLSRelay(to: proxy.port)
+        let environment = Self.environment(relay)
+        let bench = try isTrusted ? Bench.overTLS(environment: environment) : Bench(environment: environment)
+        await bench.run { $0.url = URL(string: "http://a.test/") }
+        #expect(
+            bench.recorder.calls == (isTrusted ? [.head(200), .end(nil)] : [.end(.serverCertificateHasUnknownRoot)]))
+        #expect(proxy.requests.count == (isTrusted ? 1 : 0))
+    }
+
+    @Test func `a proxy needs the minimum version of TLS`() async throws {
+        let proxy = try ScriptedServer { _ in Reply("through") }
+        defer { proxy.stop() }
+        let relay = try TLSRelay(to: proxy.port) { $0.maximumVersion = .tls12 }
+        var options = CurlSession.Options()
+        (options.tls.additionalAuthorities, options.tls.minimumVersion) = (TestCertificate.authority.text, .tls13)
+        let bench = try Bench(options: options, environment: Self.environment(relay))
+        await bench.run { $0.url = URL(string: "http://a.test/") }
+        #expect(bench.recorder.calls == [.end(.secureConnectionFailed)])
+    }
+
+    @Test func `bytes behind a proxy's response in the same TLS record are not the answer to the next request`()
+        async throws
+    {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let relay = try TLSRelay(to: proxy.port)
+        let bench = try Bench.overTLS(environment: Self.environment(relay))
+        let gate = Gate()
+        let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+        proxy["http://a.test/first"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .wait(gate), .text("12345" + poison))
+        proxy["http://a.test/second"] = Reply("second")
+        bench.start { $0.url = URL(string: "http://a.test/first") }
+        while bench.recorder.body.isEmpty { await Task.yield() }
+        gate.open()
+        await bench.recorder.waitForEnds(1)
+        await bench.run { $0.url = URL(string: "http://a.test/second") }
+        #expect(bench.recorder.body == Data("first12345second".utf8))
+    }
+}
