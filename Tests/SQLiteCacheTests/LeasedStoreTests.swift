@@ -219,6 +219,7 @@ struct LeasedStoreTests {
     @Test("an entry that another process has stored with the same identifier gets new fields, and keeps its body file")
     func copies() throws {
         let (first, second) = (directory.cache(), directory.cache())
+        var generations: Set<Generation> = []
         let url = "https://example.com/a"
         let body = Data(repeating: 7, count: 40_000)
         for (cache, name) in [(first, "1"), (second, "2"), (first, "3"), (second, "another variant")] {
@@ -233,11 +234,12 @@ struct LeasedStoreTests {
                         record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
                         body: body)))
             cache.flush()
+            generations.insert(try directory.generation)
             let rows = directory.cache().rows(of: url) { _ in true }
             #expect(rows.map(\.id) == [id] && rows.first?.body == body)
             #expect(rows.first?.record.decoded?.response.fields["X-Body"] == name)
         }
-        #expect(try directory.generation.number == 1)
+        #expect(generations.count == 1)
     }
 
     @Test("a copy that is removed and stored again in one transaction keeps its identifier and its body file")
@@ -252,6 +254,7 @@ struct LeasedStoreTests {
                 variant: record.response.variantKey, bodySize: body.count, body: body))
         cache.change(store)
         cache.flush()
+        let generation = try directory.generation
         cache.writer.queue.suspend()
         cache.change(.remove(id: 77, urlKey: key))
         cache.change(store)
@@ -261,7 +264,7 @@ struct LeasedStoreTests {
             let rows = cache.rows(of: url) { _ in true }
             #expect(rows.map(\.id) == [77] && rows.first?.body == body)
         }
-        #expect(try directory.generation.number == 1)
+        #expect(try directory.generation == generation)
     }
 
     @Test("without a disk there are none")

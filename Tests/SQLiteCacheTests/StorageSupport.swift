@@ -27,9 +27,10 @@ final class TemporaryDirectory: Sendable {
         try Database(path: generation.database, busyTimeout: BusyTimeout(seconds: 60))
     }
 
+    /// Makes generation 1.
     func makeGeneration() throws {
         try files.prepare()
-        try Generation.make(after: nil, in: files)
+        try Generation.make(after: nil, in: files, at: Date(timeIntervalSince1970: 0))
     }
 
     /// Where the body files are; nowhere if there is no generation.

@@ -53,7 +53,10 @@ func checkRemovalsHold(in directory: URL) {
     setModes(0o500, 0o400)
     cache.removeCachedResponse(for: request)
     cache.flush()
-    let database = directory.path + "/Cache-0000000000000001/Database"
+    let generation = (try? FileManager.default.contentsOfDirectory(atPath: directory.path))?.first {
+        $0.hasPrefix("Cache-")
+    }
+    let database = directory.path + "/\(generation ?? "")/Database"
     if access(database, R_OK) != 0 || access(database, W_OK) == 0 { fail("a read-only directory has other modes") }
     if cache.cachedResponse(for: request) != nil { fail("it is still there") }
     setModes(0o700, 0o600)

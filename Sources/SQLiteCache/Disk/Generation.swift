@@ -24,6 +24,12 @@ struct Generation: Hashable, Sendable {
         self.number = number
     }
 
+    /// The first number if there is no generation. There may have been one, without a successor because the disk was full. Processes
+    /// that start in the same second try the same number, so that only one of them makes a generation.
+    private static func firstNumber(at now: Date) -> UInt64 {
+        UInt64(max(0, min(now.timeIntervalSince1970, 1e11))) << 20
+    }
+
     /// The generation in use; nil if there is none.
     static func newest(in directory: CacheDirectory) throws(SQLiteFailure) -> Generation? {
         try directory.names().compactMap(number).max().map { Generation($0, in: directory) }
@@ -42,14 +48,15 @@ struct Generation: Hashable, Sendable {
     /// - Returns: false if another process was faster.
     @discardableResult
     static func make(
-        after newest: Generation?, in directory: CacheDirectory,
+        after newest: Generation?, in directory: CacheDirectory, at now: Date = Date(),
         fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
     ) throws -> Bool {
-        let next = Generation((newest?.number ?? 0) + 1, in: directory)
+        let next = Generation((newest?.number ?? firstNumber(at: now)) + 1, in: directory)
         let draft = Draft(path: directory.path + "/" + TemporaryGeneration.draft.newName())
         defer { directory.discard(draft.path) }
         try draft.prepare()
         try fill(draft)
+        guard try self.newest(in: directory) == newest else { return false }
         if rename(draft.path, next.path) == 0 { return true }
         if errno == EEXIST || errno == ENOTEMPTY { return false }
         throw SQLiteFailure.system("\(next.path) can't be made")
