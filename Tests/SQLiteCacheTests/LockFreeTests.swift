@@ -103,15 +103,18 @@ struct LockFreeTests {
     func announcedChanges() throws {
         try store(directory.cache(), Data([1]))
         let generation = try directory.generation
+        let connection = try lockFreeConnection()
         let writer = try WriteConnection(
             directory: directory.files, generation: generation, busyTimeout: .none, hasJournal: false)
-        let connection = try lockFreeConnection()
         try writer.transaction {
             let failure = #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
             #expect(failure?.isBusy == true)
         }
+        #expect(FileSystem.status(generation.journal) != nil, "the next writer may have begun to use it")
+        #expect(directory.cache().rows(of: url) { _ in true }.first?.body == Data([1]))
+        try store(directory.cache(), Data([2]))
         #expect(FileSystem.status(generation.journal) == nil)
-        #expect(try rows(connection) == [Data([1])])
+        #expect(try rows(connection) == [Data([2])])
     }
 
     @Test("lookups take locks where another clock may stamp files")

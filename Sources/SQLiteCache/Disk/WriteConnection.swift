@@ -75,7 +75,6 @@ final class WriteConnection {
         (made, movedAway, mustCountFiles) = ([], [], false)
         try statement(Schema.beginWriting).run()
         let result: Result
-        defer { if !hasJournal { unlink(generation.journal) } }
         do {
             if !hasJournal { try announceChanges() }
             guard !database.hasMoved, try generation.isInUse(in: directory) else { throw Superseded() }
@@ -96,7 +95,7 @@ final class WriteConnection {
     }
 
     /// Makes an empty journal file, because lookups read without a lock only while there is no journal. SQLite rolls nothing back
-    /// from an empty journal.
+    /// from an empty journal. The file stays: after the commit, another process may be using it. The next writer deletes it.
     private func announceChanges() throws(SQLiteFailure) {
         let journal = open(generation.journal, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard journal >= 0 else { throw .system("\(generation.journal) can't be made") }
