@@ -124,7 +124,8 @@ extension ResponseCache {
 
     fileprivate var memoryOnlyEntries: [SQLiteURLCache.Entry] {
         guard !ForkedProcess.isCurrent else { return [] }
-        return state.withLock { $0.memory.memoryOnlyRows }.compactMap { row in
+        let rows = state.withLock { $0.memory.memoryOnlyRows }.filter { !isRemovedElsewhere($0) }
+        return rows.compactMap { row in
             row.record.decoded.map {
                 SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
             }

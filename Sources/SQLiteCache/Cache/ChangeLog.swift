@@ -20,6 +20,8 @@ struct ChangeLog {
     var count: Int { changes.count }
     /// Whether the database may have responses that a caller has removed.
     var hasRemovals: Bool { changes.contains { $0?.isRemoval == true } }
+    /// Whether a change concerns every URL.
+    var hasSweeps: Bool { !sweeps.isEmpty }
     /// The number that the next change will get.
     var end: Int { first + changes.count }
 

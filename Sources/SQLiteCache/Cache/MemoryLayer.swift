@@ -97,6 +97,14 @@ struct MemoryLayer {
         epoch += 1
     }
 
+    mutating func dropMemoryOnly() {
+        invalidateAll()
+        for key in pages.allKeys {
+            guard let page = pages[key], page.rows.contains(where: \.isMemoryOnly) else { continue }
+            replaceRows(of: page, urlKey: key, with: page.rows.filter { !$0.isMemoryOnly })
+        }
+    }
+
     private mutating func apply(_ change: Change, to key: UInt64) {
         guard let page = pages[key] else { return }
         var rows = page.rows

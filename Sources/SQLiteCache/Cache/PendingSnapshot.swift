@@ -35,11 +35,12 @@ struct PendingSnapshot {
         var rows = stored
         for change in changes(after: stored) { change.apply(to: &rows, of: url) }
         for row in known {
-            if row.isMemoryOnly {
-                rows.append(row)
-            } else if let index = rows.firstIndex(where: { $0.id == row.id }) {
+            // A store that was given up while it was being written is in the database, too.
+            if let index = rows.firstIndex(where: { $0.id == row.id }) {
                 rows[index].body = rows[index].body ?? row.body
                 if rows[index].revision == row.revision { rows[index].cached = rows[index].cached ?? row.cached }
+            } else if row.isMemoryOnly {
+                rows.append(row)
             }
         }
         return rows.sorted { $0.revision > $1.revision }

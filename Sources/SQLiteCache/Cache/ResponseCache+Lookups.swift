@@ -19,9 +19,9 @@ extension ResponseCache {
         guard !ForkedProcess.isCurrent else { return [] }
         let urlKey = urlKey ?? Checksum64.of(url)
         let (complete, snapshot) = peek(at: url, urlKey: urlKey, now: now ?? time.now)
-        if let complete { return complete }
+        if let complete, !complete.contains(where: isRemovedElsewhere) { return complete }
         let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)
-        let rows = snapshot.merge(stored ?? [], of: url)
+        let rows = snapshot.merge(stored ?? [], of: url).filter { !isRemovedElsewhere($0) }
         // A failed read does not mean that there are no rows.
         if snapshot.hasMemory, stored != nil || !snapshot.usesDisk {
             state.withLock { state in
@@ -41,12 +41,31 @@ extension ResponseCache {
             (state.isVerificationDue(at: now), state.peek(at: url, urlKey: urlKey))
         }
         guard isDue else { return known }
-        let hasChanged = readDisk { try $0.hasChanged() } ?? true
+        let answer: Void? = readDisk { try verifyMemory(by: $0, at: now) }
         return state.withLock { state in
-            state.verifiedAt = now
-            if hasChanged { state.memory.invalidateAll() }
+            if answer == nil {
+                state.verifiedAt = now
+                state.memory.invalidateAll()
+            }
             return state.peek(at: url, urlKey: urlKey)
         }
+    }
+
+    /// Asks the database whether another process has changed it. If so, memory knows that before another lookup gets the
+    /// connection, which says only once that there was a change.
+    func verifyMemory(by connection: ReadConnection, at now: Date) throws {
+        let hasChanged = try connection.hasChanged()
+        state.withLock { state in
+            state.verifiedAt = now
+            if hasChanged { state.memory.invalidateAll() }
+            state.note(connection.generation)
+        }
+    }
+
+    /// Whether another process has removed a response that only memory has.
+    func isRemovedElsewhere(_ row: StoredRow) -> Bool {
+        row.isMemoryOnly && state.withLock { $0.diskCapacity > 0 }
+            && leases.isRemoved(row.urlKey, since: Date(milliseconds: row.stored), now: time.now)
     }
 
     /// The rows in the database; nil if the disk is not used, or can't be read.
@@ -131,6 +150,12 @@ extension ResponseCache.State {
         // The absolute value, because the clock may have been set back.
         memory.capacity > 0 && diskCapacity > 0
             && abs(now.timeIntervalSince(verifiedAt)) >= ResponseCache.memoryTrustInterval
+    }
+
+    /// Drops the responses that only memory has if another process has replaced the generation: it may have removed everything.
+    fileprivate mutating func note(_ found: Generation) {
+        if let generation, generation != found { memory.dropMemoryOnly() }
+        generation = log.hasSweeps ? nil : found
     }
 
     fileprivate mutating func peek(

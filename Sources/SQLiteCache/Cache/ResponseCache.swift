@@ -18,6 +18,8 @@ final class ResponseCache: Sendable {
         var writesUsageTimesAt = Date.distantFuture
         /// When the database was last asked for changes by other processes. A failed read counts as a change.
         var verifiedAt = Date.distantPast
+        /// The generation at that moment; nil if this process may be replacing it.
+        var generation: Generation?
         var changes = ChangeCounts()
         var counts = Counts()
         var corrupt = CorruptEntries()
@@ -161,7 +163,7 @@ final class ResponseCache: Sendable {
         set {
             guard !ForkedProcess.isCurrent else { return }
             state.withLock { state in
-                state.diskCapacity = max(0, newValue)
+                (state.diskCapacity, state.generation) = (max(0, newValue), nil)
                 if newValue <= 0 { state.removeAllFromDisk() }
             }
             writer.flush(from: self) {}
@@ -212,6 +214,7 @@ extension ResponseCache.State {
         let change = change.keptOffDisk(unless: diskCapacity > 0 && !disk.hasFailed, diskCapacity: diskCapacity)
         if change.isMemoryOnlyObject { return .no }
         changes.count(change.urlKey)
+        if change.urlKey == nil { generation = nil }
         memory.apply(change)
         guard diskCapacity > 0 || change.isRemoval else { return .no }
         log.append(change.onDisk)
@@ -243,6 +246,7 @@ extension ResponseCache.State {
 
     mutating func keepAllOffDisk() {
         changes.count(nil)
+        generation = nil
         memory.keepAllOffDisk()
     }
 
