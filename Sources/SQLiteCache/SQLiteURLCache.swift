@@ -127,7 +127,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         cache.change(.removeAll)
     }
 
-    /// Removes the responses that were stored at a date or later, to the millisecond.
+    /// Removes the responses that were stored at a date or later, to the millisecond. It reads all rows in the background.
     public override func removeCachedResponses(since date: Date) {
         cache.invalidate(nil)
         cache.change(.removeSince(date.milliseconds))

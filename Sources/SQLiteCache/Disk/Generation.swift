@@ -3,7 +3,7 @@ import SynchronizerSupport
 
 /// A database and its body files, in a subdirectory of the cache directory.
 ///
-/// The generation with the highest number is in use. Nothing is repaired: a new generation replaces one that is unusable, or
+/// The generation with the highest number is in use. Only indexes are repaired: a new generation replaces one that is unusable, or
 /// whose entries are all to be removed. A new generation is made under another name and published with `rename`, which fails
 /// if another process was faster. So processes need no lock besides SQLite's, and no process sees an incomplete generation. A
 /// number is not used twice while the directory exists: SQLite finds the journal of a database by its path, and a connection
