@@ -18,8 +18,9 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 
     var description: String { "SQLite error \(code): \(message)" }
 
-    /// Whether the file is corrupt, or not one of our databases. That it can't be opened never proves that. Our SQL matches our tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are
-    /// not ours.
+    /// Whether the file is corrupt, or not one of our databases. That it can't be opened never proves that. Our SQL matches our
+    /// tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are not
+    /// ours.
     var isCorruption: Bool {
         switch code {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
