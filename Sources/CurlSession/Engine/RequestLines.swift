@@ -7,8 +7,8 @@ enum RequestLines {
 
     /// The lines of a request: the session's fields and the request's own, which replace those with the same name.
     ///
-    /// The fields that libcurl derives from the body are left out, and so is `Expect`. So are fields with a flaw, because they would become other
-    /// fields; but a task with such a field fails before this is called.
+    /// The fields that libcurl derives from the body are left out, and so is `Expect`. Fields with a flaw are left out, too, because
+    /// they would become other fields; but a task with such a field fails before this is called.
     static func lines(
         session: [String: String], own: [String: String], body: RequestBody, method: String
     ) -> [String] {
