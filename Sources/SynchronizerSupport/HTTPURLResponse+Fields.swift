@@ -13,7 +13,7 @@ package struct JoinedFields: Sendable {
 
     package init() {}
 
-    package mutating func add(_ name: String, _ value: String) {
+    package mutating func add(_ name: String, value: String) {
         let spelling = spellings[name.lowercased()]
         // Appending in place: a head may repeat a name ten thousand times.
         if let spelling, dictionary[spelling]?.append(", " + value) != nil { return }

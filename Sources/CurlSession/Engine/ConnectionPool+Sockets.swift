@@ -11,7 +11,7 @@ extension ConnectionPool {
     func willClose(_ socket: Int32) {
         if !active.isEmpty {
             let ports = ConnectionPorts(of: socket)
-            for transfer in active.values { transfer.willClose(socket, ports) }
+            for transfer in active.values { transfer.willClose(socket, at: ports) }
         }
         ownSockets.remove(socket)
         engine.withSockets { table, epoll in

@@ -65,7 +65,7 @@ extension Transfer {
 
     /// Call it when a socket is about to be closed. If the request was sent on it by HTTP/1, and no response has begun, this finds out
     /// whether the server may have received the request. It cannot if the connection was already dead.
-    func willClose(_ closing: Int32, _ ports: ConnectionPorts) {
+    func willClose(_ closing: Int32, at ports: ConnectionPorts) {
         guard let connection, !isBegun, !isMultiplexed,
             socket == -1 ? connection.matches(ports) : socket == closing
         else { return }

@@ -180,23 +180,25 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         }
     }
 
+    var runningCount: Int { tasks.withLock { $0.running.count } }
+
     private var runningTasks: [URLSessionDataTask] {
         tasks.withLock { Array($0.running.values) }.compactMap { $0.state.withLock { $0.task } }
     }
 
     private func task(_ request: URLRequest, handler: TaskCore.Handler? = nil) -> CurlTask {
         let task = CurlTask(TaskCore(request, session: self, handler: handler))
-        created(task, task.core)
+        created(task, with: task.core)
         return task
     }
 
     private func upload(_ request: URLRequest, body: RequestBody, handler: TaskCore.Handler? = nil) -> CurlUploadTask {
         let task = CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
-        created(task, task.core)
+        created(task, with: task.core)
         return task
     }
 
-    private func created(_ task: URLSessionDataTask, _ core: TaskCore) {
+    private func created(_ task: URLSessionDataTask, with core: TaskCore) {
         tasks.withLock { $0.new[ObjectIdentifier(core)] = Weak(task: task) }
     }
 

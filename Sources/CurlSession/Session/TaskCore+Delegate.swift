@@ -138,7 +138,7 @@ extension CurlResponseHead {
     /// The head as Foundation's type. Repeated fields are joined by ", ".
     var httpURLResponse: HTTPURLResponse? {
         var joined = JoinedFields()
-        for field in fields { joined.add(field.name, field.value) }
+        for field in fields { joined.add(field.name, value: field.value) }
         return .make(url: url, status: status, version: version, fields: joined.dictionary)
     }
 }

@@ -215,7 +215,7 @@ extension HTTPFields {
         let lines = lines
         guard lines.count <= 32, !Self.differInCase(lines) else {
             var fields = JoinedFields()
-            for line in lines { fields.add(line.name, line.value) }
+            for line in lines { fields.add(line.name, value: line.value) }
             return fields.dictionary
         }
         var fields = [String: String](minimumCapacity: lines.count)

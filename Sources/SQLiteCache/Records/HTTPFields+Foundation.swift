@@ -20,7 +20,7 @@ extension HTTPFields {
     /// The headers as Foundation represents them: one value for each name, in the case of its first line.
     package var dictionary: [String: String] {
         var joined = JoinedFields()
-        for line in lines { joined.add(line.name, line.value) }
+        for line in lines { joined.add(line.name, value: line.value) }
         return joined.dictionary
     }
 }

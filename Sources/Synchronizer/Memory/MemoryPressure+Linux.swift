@@ -18,7 +18,7 @@
         /// Calls `action` each time that the kernel reports pressure (`POLLPRI`). When the file is gone, closes the descriptor and
         /// calls `ended`.
         static func watch(
-            _ descriptor: Int32, _ action: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
+            _ descriptor: Int32, action: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
         ) {
             let thread = Thread {
                 var events = pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)
