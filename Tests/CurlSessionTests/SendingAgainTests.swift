@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -132,18 +133,20 @@ import Testing
 /// Answers a request, ends its direction of the connection after the head of the next one, and resets the connection later. On the
 /// second connection, it answers a request with a body.
 private final class HalfClosingServer: Sendable {
-    private let listener: Int32
+    /// Nil once it is closed: another test may have a descriptor of the same number by then.
+    private let listener: Locked<Int32?>
     private let isToReset = DispatchSemaphore(value: 0)
-
-    var url: URL? { URL(string: "http://127.0.0.1:\(Descriptor.port(of: listener))/") }
+    let url: URL?
 
     init(expecting body: Data) throws {
-        listener = try Descriptor.listening()
+        let listener = try Descriptor.listening()
         var size: Int32 = 4096  // inherited by its connections: the body does not fit
         setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        let (listener, isToReset) = (listener, isToReset)
-        Thread.detachNewThread {
-            defer { close(listener) }
+        url = URL(string: "http://127.0.0.1:\(Descriptor.port(of: listener))/")
+        let open = Locked<Int32?>(listener)
+        self.listener = open
+        Thread.detachNewThread { [isToReset] in
+            defer { open.withLock { $0.take().map { _ = close($0) } } }
             guard let first = Descriptor.accepted(listener) else { return }
             if Self.readHead(first), Self.answer(first, "first"), Self.readHead(first) {
                 shutdown(first, Int32(SHUT_WR))
@@ -162,7 +165,7 @@ private final class HalfClosingServer: Sendable {
 
     deinit {
         isToReset.signal()
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.withLock { if let listener = $0 { shutdown(listener, Int32(SHUT_RDWR)) } }
     }
 
     func reset() { isToReset.signal() }
