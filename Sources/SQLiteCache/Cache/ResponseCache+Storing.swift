@@ -155,3 +155,17 @@ extension ResponseCache: WriteSource {
         }
     }
 }
+
+extension ResponseCache.DiskState {
+    var hasFailed: Bool {
+        if case .failed = self { true } else { false }
+    }
+
+    mutating func recover(at now: Date) {
+        switch self {
+        case .working: return
+        case .failed(let since), .busy(let since):
+            if abs(now.timeIntervalSince(since)) >= DiskRecovery.retryInterval { self = .working }
+        }
+    }
+}

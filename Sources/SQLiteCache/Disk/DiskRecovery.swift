@@ -7,17 +7,3 @@ enum DiskRecovery {
     /// Nanoseconds for which removals may fail before the writer deletes the database.
     static let longestFailure: UInt64 = 20_000_000_000
 }
-
-extension ResponseCache.DiskState {
-    var hasFailed: Bool {
-        if case .failed = self { true } else { false }
-    }
-
-    mutating func recover(at now: Date) {
-        switch self {
-        case .working: return
-        case .failed(let since), .busy(let since):
-            if abs(now.timeIntervalSince(since)) >= DiskRecovery.retryInterval { self = .working }
-        }
-    }
-}
