@@ -124,8 +124,8 @@ extension ResponseCache {
 
     fileprivate var memoryOnlyEntries: [SQLiteURLCache.Entry] {
         guard !ForkedProcess.isCurrent else { return [] }
-        let rows = state.withLock { $0.memory.memoryOnlyRows }.filter { !isRemovedElsewhere($0) }
-        return rows.compactMap { row in
+        let (rows, usesDisk) = state.withLock { ($0.memory.memoryOnlyRows, $0.diskCapacity > 0) }
+        return rows.filter { !isRemovedElsewhere($0, usesDisk: usesDisk) }.compactMap { row in
             row.record.decoded.map {
                 SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
             }

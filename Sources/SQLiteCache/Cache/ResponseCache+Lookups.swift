@@ -19,9 +19,10 @@ extension ResponseCache {
         guard !ForkedProcess.isCurrent else { return [] }
         let urlKey = urlKey ?? Checksum64.of(url)
         let (complete, snapshot) = peek(at: url, urlKey: urlKey, now: now ?? time.now)
-        if let complete, !complete.contains(where: isRemovedElsewhere) { return complete }
+        let isRemoved = { self.isRemovedElsewhere($0, usesDisk: snapshot.usesDisk) }
+        if let complete, !complete.contains(where: isRemoved) { return complete }
         let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)
-        let rows = snapshot.merge(stored ?? [], of: url).filter { !isRemovedElsewhere($0) }
+        let rows = snapshot.merge(stored ?? [], of: url).filter { !isRemoved($0) }
         // A failed read does not mean that there are no rows.
         if snapshot.hasMemory, stored != nil || !snapshot.usesDisk {
             state.withLock { state in
@@ -63,8 +64,8 @@ extension ResponseCache {
     }
 
     /// Whether another process has removed a response that only memory has.
-    func isRemovedElsewhere(_ row: StoredRow) -> Bool {
-        row.isMemoryOnly && state.withLock { $0.diskCapacity > 0 }
+    func isRemovedElsewhere(_ row: StoredRow, usesDisk: Bool) -> Bool {
+        usesDisk && row.isMemoryOnly
             && leases.isRemoved(row.urlKey, since: Date(milliseconds: row.stored), now: time.now)
     }
 

@@ -66,6 +66,7 @@ enum Schema {
         PRAGMA main.user_version = \(version);
         """
     }
+
     /// Whether the index by URL has a row `e` as it is in the table. Otherwise a removal may have missed the row.
     private static func isIndexed(in database: String) -> String {
         """
@@ -73,6 +74,7 @@ enum Schema {
             WHERE i.url_key = e.url_key AND i.revision = e.revision AND i.id = e.id)
         """
     }
+
     static let attachOld = "ATTACH ? AS old"
     static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(StoredBody.largestInDatabase)"
 

@@ -8,8 +8,8 @@ extension NativeFetch {
         var task = task
         if !isWhole, task.received.head != nil { task.storing = .notStored(.incomplete) }
         var trace = task.trace(at: cache.time.now)
-        if !isWhole { noteStoring(by: task, trace: trace) }
         guard isWhole, let head = task.received.head else {
+            noteStoring(by: task, trace: trace)
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
         noteInvalidation(by: task)
