@@ -39,13 +39,13 @@ extension FileTarget {
 /// Passes the bytes of an arriving body to its parsers, in order from the first byte.
 package final class BodyTap: Sendable {
     private let receivers = Locked<[@Sendable (Data) -> Void]>([])
-    private let shared = Locked(false)
+    private let sharing = Locked<@Sendable () -> Bool>({ false })
 
-    /// Whether several loads want the body.
-    var isShared: Bool {
-        get { shared.withLock { $0 } }
-        set { shared.withLock { $0 = newValue } }
-    }
+    /// Whether a load wants the body other than the one whose destination is known. Loads may join and leave at any time.
+    var isShared: Bool { sharing.withLock { $0 }() }
+
+    /// Sets what is asked whenever ``isShared`` is read.
+    func askWhetherShared(_ isShared: @escaping @Sendable () -> Bool) { sharing.withLock { $0 = isShared } }
 
     /// Adds a receiver. Call it before the first byte arrives.
     func attach(_ receive: @escaping @Sendable (Data) -> Void) {

@@ -106,7 +106,7 @@ struct BodySinkTests {
             true
         } failed: { _ in
         }
-        sink.tap.isShared = isShared
+        sink.tap.askWhetherShared { isShared }
         sink.start()
         let ends = Collector<FileError?>()
         sink.end { result in

@@ -71,19 +71,32 @@ extension Loader {
     /// Fails a load whose file can't be put at its destination, before anything is transferred, unless other parses share the
     /// transfer. Returns whether it did.
     private func failsBeforehand(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) -> Bool {
-        guard let error = job.objection, state.withLock({ $0.machine.parses(of: id).count }) == 1 else { return false }
-        receive(
-            .finished(.failure(.file(error, .init(url: job.request.url, trace: LoadTrace())))), of: id, handle: handle)
-        return true
+        guard job.options.file != nil, let only = state.withLock({ $0.onlyJob(of: id) }), let error = only.objection
+        else { return false }
+        // The file system was asked without the lock. Another load may have joined since then.
+        var fails = false
+        updateDownload(id, of: handle) { state in
+            guard state.onlyJob(of: id) === only else { return }
+            fails = true
+            let failure = SynchronizerError.file(error, .init(url: job.request.url, trace: LoadTrace()))
+            state.fetchEnded(id, with: .failure(failure), at: time.now, jitter: .random(in: 0...1))
+        }
+        return fails
     }
 
     /// Begins to parse the body for those parses that can do it while it arrives.
     private func attachStreams(to tap: BodyTap, of id: Machine.DownloadID, handle: FetchHandle) {
-        let parses = state.withLock { state in
-            state.isCurrent(handle, of: id)
-                ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0.job) } } : []
+        let (destination, parses) = state.withLock { state in
+            (
+                state.downloads[id]?.job.options.file?.destination,
+                state.isCurrent(handle, of: id)
+                    ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0.job) } } : []
+            )
         }
-        tap.isShared = parses.count > 1
+        tap.askWhetherShared { [weak self] in
+            let only = self?.state.withLock { $0.onlyJob(of: id) }
+            return only == nil || only?.options.file?.destination != destination
+        }
         for (parse, job) in parses {
             guard let stream = job.makeStream() else { continue }
             tap.attach(stream.feed)

@@ -136,6 +136,12 @@ extension Loader.State {
         }
     }
 
+    /// The job of a download's parse; nil if there are several parses.
+    func onlyJob(of download: Loader.Machine.DownloadID) -> LoadJob? {
+        let parses = machine.parses(of: download)
+        return parses.only.flatMap { self.parses[$0]?.job }
+    }
+
     func receivers(of parse: Loader.Machine.ParseID) -> [LoadReceiver] {
         machine.subscribers(of: parse).compactMap { receivers[$0] }
     }

@@ -91,30 +91,6 @@ struct FileTests {
         #expect(try files.names.count == 10)
     }
 
-    @Test("fail for a caller whose folder does not exist, but not for the callers that share its transfer")
-    func badDestination() async throws {
-        let body = FileBench.body(2_000_000)
-        let gate = Gate()
-        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"]).waiting(for: gate, .beforeHead)
-        let synchronizer = files.synchronizer(takesLarge: false)
-        let results = Locked<[String: Bool]>([:])
-        for name in ["missing/file", "file"] {
-            synchronizer.loadResource(files.resource(name), on: .global()) { result in
-                results.withLock { $0[name] = (try? result.get()) != nil }
-            }
-        }
-        try await gate.waitForArrivals()
-        gate.open()
-        try await waitUntil("both have ended") { results.withLock { $0.count } == 2 }
-        #expect(results.withLock { $0 } == ["missing/file": false, "file": true])
-        #expect(files.content() == body)
-        #expect(bench.server.requests.count == 1)
-        // Alone, it fails before the body is transferred.
-        await #expect(throws: SynchronizerError.self) {
-            try await synchronizer.load(files.resource("missing/file"))
-        }
-    }
-
     @Test("that a caller changes do not change what the next caller gets")
     func changed() async throws {
         let body = FileBench.body(100_000)
