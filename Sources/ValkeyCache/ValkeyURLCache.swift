@@ -26,33 +26,6 @@
     /// answers lookups, and changes take effect locally at once and reach the server soon. In a process that was forked without
     /// `exec`, lookups miss, and stores are ignored.
     public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
-        /// How a shared cache behaves.
-        public struct Options: Hashable, Sendable {
-            /// The most seconds that a call waits for the server. A load makes up to five calls: it looks up, gets a large body,
-            /// takes a lease, and stores, or after a 304 reads and updates. A removal may also wait as long for the removals of
-            /// other threads.
-            public var longestWait: TimeInterval = 0.02
-            /// The size of the largest bodies that are shared, in bytes. Each machine keeps larger bodies for itself. Values
-            /// above 16 MB count as 16 MB.
-            public var largestSharedBody = 1 << 20
-            /// Seconds for which the server keeps a response after its lifetime, so that it can be validated, or used when its
-            /// origin cannot be reached. If the response itself gives a longer period (`stale-while-revalidate`,
-            /// `stale-if-error`), that period counts. Nothing is kept for more than 30 days.
-            public var staleRetention: TimeInterval = 7 * 86_400
-
-            /// Creates the default options.
-            public init() {}
-
-            /// Half of the largest reply, in bytes. The other half is for the entries of the URL.
-            private static let mostShared = 16 << 20
-
-            var checked: Options {
-                var options = self
-                options.largestSharedBody = max(0, min(largestSharedBody, Self.mostShared))
-                return options
-            }
-        }
-
         package let invalidations = InvalidationLog()
         let level: SharedLevel
 

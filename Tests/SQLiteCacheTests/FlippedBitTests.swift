@@ -118,10 +118,48 @@ struct FlippedBitTests {
         } else {
             let connection = try WriteConnection(
                 directory: directory.files, generation: directory.generation, busyTimeout: .none)
-            try connection.rebuildIndexes()
+            #expect(connection.rebuildsIndexes())
         }
         #expect(found(cache, of: 400).contains(398))
         #expect(!found(cache, of: 400).contains(399))
+    }
+
+    @Test("in the index by URL costs one entry, whether a lookup or a removal meets it", arguments: [false, true])
+    func entryWithoutRow(isRemoval: Bool) throws {
+        let cache = try filled()
+        let generation = try directory.generation
+        try damage(cache, entry: 5) { data, row in
+            let place = try #require(data.range(of: bytes(row.revision) + bytes(row.id)))
+            data[place.upperBound - 1] ^= 0x80
+        }
+        if isRemoval {
+            cache.change(.removeURL(url(5), urlKey: Checksum64.of(url(5))))
+        } else {
+            _ = found(cache)
+        }
+        cache.flush()
+        #expect(found(cache) == (0..<20).filter { $0 != 5 })
+        #expect(try directory.generation == generation)
+        #expect(try directory.database().texts(Schema.integrityCheck) == ["ok"])
+        #expect(try directory.database().integer(Schema.countEntries) == 19)
+    }
+
+    @Test("in the type of a value in the index by use costs nothing")
+    func typeInIndex() throws {
+        let cache = try filled()
+        let generation = try directory.generation
+        try damage(cache, entry: 5) { data, row in
+            let uses = bytes(row.stored).suffix(6) + bytes(Int64(row.bodySize)).suffix(2)
+            let place = try #require(data.range(of: uses + bytes(row.id)))
+            data[place.lowerBound - 3] ^= 4  // the types of `used`, `length` and the identifier are before the values
+        }
+        for number in 0..<20 { cache.rows(of: url(number)).first.map { cache.markUsed($0.id) } }
+        cache.flush()
+        cache.diskCapacity = 200 << 10
+        cache.flush()
+        #expect(found(cache).contains(19))
+        #expect(try directory.generation == generation)
+        #expect(try directory.database().texts(Schema.integrityCheck) == ["ok"])
     }
 
     @Test(

@@ -90,15 +90,8 @@ extension AuthenticationScheme {
             protocol: scheme, realm: realm, authenticationMethod: methodName)
     }
 
-    /// The proxy's protection space for this scheme.
-    func space(of proxy: ProxyRules.Proxy) -> URLProtectionSpace {
-        let url = URL(string: proxy.url)
-        return URLProtectionSpace(
-            proxyHost: url?.host ?? "", port: url?.port ?? 1080, type: url?.scheme, realm: realm.isEmpty ? nil : realm,
-            authenticationMethod: methodName)
-    }
-
-    private var methodName: String {
+    /// The name that Foundation has for it.
+    var methodName: String {
         switch self {
         case .basic: NSURLAuthenticationMethodHTTPBasic
         case .digest: NSURLAuthenticationMethodHTTPDigest

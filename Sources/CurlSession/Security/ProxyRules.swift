@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 
 /// Decides which proxy a request uses. Pure.
 ///
@@ -109,5 +110,15 @@ extension ProxyRules.Proxy {
     init?(scheme: String, host: String, port: Int?) {
         let isBare = host.contains(":") && !host.hasPrefix("[")
         self.init("\(scheme)://" + (isBare ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? ""))
+    }
+}
+
+extension AuthenticationScheme {
+    /// The proxy's protection space for this scheme.
+    func space(of proxy: ProxyRules.Proxy) -> URLProtectionSpace {
+        let url = URL(string: proxy.url)
+        return URLProtectionSpace(
+            proxyHost: url?.host ?? "", port: url?.port ?? 1080, type: url?.scheme, realm: realm.isEmpty ? nil : realm,
+            authenticationMethod: methodName)
     }
 }

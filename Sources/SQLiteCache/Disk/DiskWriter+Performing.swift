@@ -30,7 +30,8 @@ extension DiskWriter {
         }
     }
 
-    /// Passes the connection to `body`. If it can't be used, the database is opened again, and replaced if it is corrupt.
+    /// Passes the connection to `body`. If it can't be used, the database is opened again. If it is corrupt, its indexes are rebuilt
+    /// once; if that does not help, it is replaced.
     ///
     /// - Parameter reports: whether users should know that `body` has failed.
     func attempt<T>(reports: Bool = true, _ body: (WriteConnection) throws -> T) -> Result<T, WriteFailure> {
@@ -46,7 +47,7 @@ extension DiskWriter {
             } catch is WriteConnection.Superseded {
                 self.connection = nil
             } catch let failure as SQLiteFailure where failure.isCorruption {
-                if attempt == 0, failure.isIndexCorruption, (try? connection.rebuildIndexes()) != nil { continue }
+                if attempt == 0, connection.rebuildsIndexes() { continue }
                 reopen(replacing: (connection.generation, failure.message))
             } catch {
                 self.connection = nil

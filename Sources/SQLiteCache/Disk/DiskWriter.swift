@@ -1,30 +1,6 @@
 import Foundation
 import SynchronizerSupport
 
-/// Provides the changes that a `DiskWriter` writes, and is told the results.
-protocol WriteSource: AnyObject, Sendable {
-    var diskCapacity: Int { get }
-    /// The number that the next change will get. Each change has the next higher number.
-    var pendingEnd: Int { get }
-    /// The next changes, and the number to pass to `didWrite(before:)`.
-    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
-    func didWrite(before end: Int)
-    func didEvict(_ count: Int)
-    /// The writer has refused a change that came too late (`WriteConnection.isLate`).
-    func didRefuse()
-    /// The disk takes no stores. Pending responses become memory-only; removals may still work.
-    func abandonStores()
-    /// The disk takes no changes. Removals stay pending; returns whether there are any.
-    func diskFailed() -> Bool
-    /// Another process held the lock for too long. The writer tries again soon.
-    func diskIsBusy()
-    func didRemoveDatabase()
-    /// Takes the usage times that the database does not know yet.
-    func takeUsageTimes() -> [Int64: Int64]
-    /// Puts back usage times that could not be written.
-    func putBack(usageTimes: [Int64: Int64])
-}
-
 /// Writes changes to the database, on one serial queue, in the background.
 final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
     private let directory: CacheDirectory
@@ -35,6 +11,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private let retryInterval: TimeInterval
     private let now: @Sendable () -> UInt64
     var connection: WriteConnection?
+    /// The generation whose indexes were rebuilt because a reader had found it unusable.
+    private var repaired: Generation?
     private var hasReportedFailure = false
     private var willRetry = false
     /// Since when removals have failed.
@@ -86,10 +64,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Replaces a generation that a reader found unusable, unless that has already happened.
+    /// Replaces a generation that a reader found unusable, unless that has already happened. First tries whether only its indexes
+    /// are corrupt, but only once: the reader may have met something else.
     func replaceUnusable(_ generation: Generation, reason: String) {
         queue.async { [self] in
             guard (try? Generation.newest(in: directory)) == generation else { return }
+            if repaired != generation {
+                repaired = generation
+                if connection?.generation != generation { reopen(reporting: false) }
+                if let connection, connection.generation == generation, connection.rebuildsIndexes() { return }
+            }
             reopen(replacing: (generation, reason))
         }
     }

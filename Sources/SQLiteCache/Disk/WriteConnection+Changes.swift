@@ -191,12 +191,14 @@ extension WriteConnection {
     }
 
     /// Makes the indexes match the table again, after a bit of one of them has changed. Removes the entries that the index by URL
-    /// did not have: a removal may have missed them, and they must not come back.
-    func rebuildIndexes() throws {
-        try transaction {
+    /// did not have: a removal may have missed them, and they must not come back. Returns whether that worked. It does not if the
+    /// table is corrupt, too, or if the index by URL can't be read.
+    func rebuildsIndexes() -> Bool {
+        let isDone: Void? = try? transaction {
             let lost = try victims(Schema.victimsNotIndexed, parameters: [])
             try database.execute(Schema.rebuildIndexes)
             for victim in lost { try remove(victim.id) }
         }
+        return isDone != nil
     }
 }

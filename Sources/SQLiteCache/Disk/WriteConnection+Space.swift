@@ -57,7 +57,7 @@ extension WriteConnection {
                 count += removed.count
                 freed += removed.bytes
             }
-            if count == 0, !oldest.isEmpty { throw SQLiteFailure.indexCorruption }  // it has entries without a row
+            if count == 0, !oldest.isEmpty { throw SQLiteFailure.corruption("the index by use has other rows") }
             return freed > 0 ? count : nil
         }
     }

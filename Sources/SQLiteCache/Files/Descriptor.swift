@@ -53,17 +53,3 @@ enum Descriptor {
         return overflow ? .max : bytes
     }
 }
-
-extension FileSystem {
-    /// The bytes of a regular file; nil if it can't be read or is larger than the limit.
-    static func contents(of path: String, limit: Int) -> Data? {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.isRegularFile, Int(status.st_size) <= limit else { return nil }
-        var data = Data(capacity: Int(status.st_size))
-        let isWhole = Descriptor.read(0..<Int(status.st_size), of: file) { data.append(contentsOf: $0) }
-        return isWhole ? data : nil
-    }
-}

@@ -107,8 +107,7 @@ final class Database {
         let extended = sqlite3_extended_errcode(handle)
         return SQLiteFailure(
             code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)),
-            systemError: extended == UnmappedFiles.noSpace ? ENOSPC : sqlite3_system_errno(handle),
-            isIndexCorruption: extended == SQLITE_CORRUPT | 3 << 8)  // SQLITE_CORRUPT_INDEX, a macro
+            systemError: extended == UnmappedFiles.noSpace ? ENOSPC : sqlite3_system_errno(handle))
     }
 
     fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }

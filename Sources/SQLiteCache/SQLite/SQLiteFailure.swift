@@ -13,8 +13,6 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     let message: String
     /// Why the system refused to open a file, or `ENOSPC` if a write found no space.
     var systemError: Int32 = 0
-    /// Whether an index does not match its table. The table may be intact.
-    var isIndexCorruption = false
 
     var description: String { "SQLite error \(code): \(message)" }
 
@@ -46,9 +44,6 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     static let busy = SQLiteFailure(code: SQLITE_BUSY, message: "a writer is at work")
     /// A read without a lock may have returned wrong values.
     static let changedDuringRead = SQLiteFailure(code: SQLITE_ABORT, message: "the database has changed")
-
-    static let indexCorruption = SQLiteFailure(
-        code: SQLITE_CORRUPT, message: "an index does not match its table", isIndexCorruption: true)
 
     static func corruption(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
 

@@ -37,10 +37,13 @@ struct PreviewRunTests {
         head = ResponseHead(
             try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
         let resource = Watched(url: url, previewers: previewers)
-        let job = LoadJob(
-            resource, identity: resource.identity, priority: .normal, options: FetchOptions(maximumBodySize: 100))
         run = PreviewRun(
-            interval: 0, time: ManualClock(), job: job, isDue: { [dues] in dues.withLock { $0 += 1 } },
+            interval: 0, time: ManualClock(),
+            makePreviewer: {
+                let previewer = resource.makePreviewer()
+                return { previewer.preview(of: $0) }
+            },
+            isDue: { [dues] in dues.withLock { $0 += 1 } },
             report: { [shown] object, _ in shown.append("\(object)") })
     }
 

@@ -115,7 +115,7 @@ extension Loader {
         else { return }
         if let progress = download.handle?.progress, progress.received > 0 || progress.expected != nil { return }
         let run = PreviewRun(
-            interval: previewInterval, time: time, job: job,
+            interval: previewInterval, time: time, makePreviewer: { job.makePreviewer() },
             isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
             report: { [weak self] object, head in
                 let receivers = self?.state.withLock { $0.receivers(of: id) }

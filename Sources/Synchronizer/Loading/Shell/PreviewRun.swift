@@ -22,7 +22,7 @@ final class PreviewRun: Sendable {
         var preview: Preview?
     }
 
-    private let job: LoadJob
+    private let makePreviewer: @Sendable () -> Preview?
     private let time: any TimeSource
     private let isDue: @Sendable () -> Void
     private let report: @Sendable (any Sendable, ResponseHead) -> Void
@@ -31,13 +31,15 @@ final class PreviewRun: Sendable {
 
     /// - Parameters:
     ///   - interval: seconds from the start of one preview to that of the next, at least.
+    ///   - makePreviewer: called for each response.
     ///   - isDue: requests a slot. The owner calls ``preview()`` when it has the slot, and ``previewed()`` after releasing it.
     init(
-        interval: TimeInterval, time: any TimeSource, job: LoadJob, isDue: @escaping @Sendable () -> Void,
+        interval: TimeInterval, time: any TimeSource, makePreviewer: @escaping @Sendable () -> Preview?,
+        isDue: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
     ) {
         self.time = time
-        self.job = job
+        self.makePreviewer = makePreviewer
         self.isDue = isDue
         self.report = report
         state = Locked(State(pacer: PreviewPacer(interval: interval)))
@@ -96,7 +98,7 @@ final class PreviewRun: Sendable {
         let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
         if maker.response != response {
             maker.response = response
-            maker.preview = job.makePreviewer()
+            maker.preview = makePreviewer()
         }
         let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToMakeWay } }) {
             maker.preview?(body)
