@@ -1,6 +1,7 @@
 #if !canImport(ImageIO)
     import Foundation
     import Synchronizer
+    import TestSupport
     import TestTraits
     import Testing
 
@@ -65,8 +66,10 @@
             #expect(budget.used == 0)
         }
 
-        /// In parts, which run side by side.
-        @Test("fifty thousand corrupt images of each format are decoded or refused", arguments: Kind.allCases, 0..<10)
+        /// In parts of 5,000, which run side by side: 10,000 of each format, and 50,000 in a soak.
+        @Test(
+            "corrupt images of each format are decoded or refused",
+            arguments: Kind.allCases, 0..<Soak.count(2, inSoak: 10))
         func mutations(_ kind: Kind, part: Int) throws {
             let samples = try kind.samples()
             #expect(samples.allSatisfy { Self.decode($0, .stored) != nil })
@@ -102,7 +105,9 @@
             let samples = try ["icc-rgb.png", "icc-rgb.jpg", "icc-grey.jpg", "icc-cmyk.jpg", "icc-rgb.webp"]
                 .map { [UInt8](try Samples.data($0)) }
             var mutator = Mutator(seed: 0x1CC)
-            for turn in 0..<2_000 { Self.decode(mutator.corrupted(samples[turn % samples.count]), .maxPixelSize(4)) }
+            for turn in 0..<Soak.count(400, inSoak: 2_000) {
+                Self.decode(mutator.corrupted(samples[turn % samples.count]), .maxPixelSize(4))
+            }
         }
 
         @Test("corrupt images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])

@@ -53,12 +53,9 @@ struct DownloadKillTests {
             ])
     }
 
-    /// A soak test (`Scripts/test --soak`) has all of them.
-    private static let isSoak = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] != nil
-
     @Test("after kills at any moment no byte or pixel is wrong, nothing exceeds its capacity, and downloads go on")
     func kills() throws {
-        let kills = Sanitizers.areOn ? 20 : Self.isSoak ? 300 : 100
+        let kills = Sanitizers.areOn ? 20 : Soak.count(40, inSoak: 300)
         var random = SeededGenerator(seed: 7)
         var derived = 0
         for kill in 1...kills {

@@ -28,13 +28,10 @@ struct ProcessTests {
         }
     }
 
-    /// For how many seconds to go on at least.
-    private static let soak = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap { Double($0) } ?? 0
-
     @Test("after a kill at any moment the cache opens, every entry is whole or absent, and what was flushed is there")
     func kills() throws {
-        let end = Date().addingTimeInterval(Self.soak)
-        let least = Sanitizers.areOn ? 20 : Self.soak > 0 ? 300 : 100  // a sanitizer slows the start of each process
+        let end = Date().addingTimeInterval(Soak.seconds)
+        let least = Sanitizers.areOn ? 20 : Soak.count(40, inSoak: 300)  // a sanitizer slows the start of each process
         let directory = TemporaryDirectory()
         var random = SeededGenerator(seed: 4)
         var present = [(seed: UInt64, step: Int)?](repeating: nil, count: StorageChurn.keys)
@@ -109,7 +106,7 @@ struct ProcessTests {
     @Test("three processes on one directory lose nothing and see nothing wrong", arguments: [0, 1 << 20])
     func sharing(_ memory: Int) throws {
         let directory = TemporaryDirectory()
-        let steps = Self.soak < 60 ? 1500 : 30_000
+        let steps = Soak.seconds < 60 ? Soak.count(600, inSoak: 1500) : 30_000
         let children = try (1...3).map { try ChildProcess("share", directory, [$0, steps, memory]) }
         var expected: [Int: Int] = [:]
         for child in children {

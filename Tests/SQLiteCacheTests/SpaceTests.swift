@@ -63,9 +63,9 @@ struct SpaceTests {
         #expect(try FileSystem.names(in: partials.folder) == ["directory"])
     }
 
-    @Test("user info counts towards the capacity, like a body", arguments: [3 << 20, 20 << 20])
+    @Test("user info counts towards the capacity, like a body", arguments: [750_000, 5 << 20])
     func userInfo(size: Int) throws {
-        let capacity = 16 << 20
+        let capacity = 4 << 20
         try fill(20, size: 30_000, capacity: capacity)
         let generation = try directory.generation
         let cache = directory.urlCache(disk: capacity)

@@ -11,7 +11,7 @@
     @Suite("Mutated replies", .bounded)
     struct MutatedReplyTests {
         /// `Scripts/check-traits --soak` sends 50,000.
-        private static let count = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] == nil ? 4000 : 50_000
+        private static let count = Soak.count(4000, inSoak: 50_000)
         private static let body = Sample.body(300)
 
         /// The replies to a lookup of one response.

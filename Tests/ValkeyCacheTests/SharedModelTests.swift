@@ -15,8 +15,8 @@
         private static let kinds: [(memory: Int, disk: Int)] = [
             (64 << 20, 256 << 20), (100_000, 256 << 20), (0, 256 << 20), (64 << 20, 0),
         ]
-        /// 1 is enough for each change; with `SYNCHRONIZER_SOAK` set, all 100,000 steps are done.
-        private static let share = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] == nil ? 1 : 8
+        /// 1 is enough for each change; in a soak, all 100,000 steps are done.
+        private static let share = Soak.count(1, inSoak: 8)
 
         @Test("eight threads do everything to URLs of their own, as to dictionaries of their own", arguments: kinds)
         func threads(_ kind: (memory: Int, disk: Int)) async throws {

@@ -166,7 +166,7 @@ struct LoadingTests {
     /// 5,000 in a soak.
     @Test("500 loads at once from 8 threads, half of them cancelled: each is delivered at most once, none is lost")
     func many() async throws {
-        let count = SoakTests.seconds > 0 ? 5_000 : 500
+        let count = Soak.count(500, inSoak: 5_000)
         bench.server.handle("/many") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
         let calls = Locked([Int](repeating: 0, count: count))
         let wrong = Locked(0)

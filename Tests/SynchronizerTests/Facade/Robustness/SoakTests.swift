@@ -9,7 +9,6 @@ import Testing
 /// `Scripts/test --soak SECONDS`, with `--sanitize thread` too, lets it go on for longer.
 @Suite("A soak", .bounded)
 struct SoakTests {
-    static let seconds = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap(Double.init) ?? 0
     /// What each thread does at least, however long it takes.
     static let steps = 2_000
 
@@ -69,7 +68,7 @@ struct SoakTests {
                     await withCheckedContinuation { done in
                         Thread {
                             var walker = Walker(shared: shared, seed: number)
-                            let end = Date() + seconds
+                            let end = Date() + Soak.seconds
                             var steps = 0
                             while steps < Self.steps || Date() < end || shared.answers.withLock({ $0 }) <= 100 {
                                 walker.step()

@@ -31,8 +31,8 @@ import Testing
         }
     }
 
-    /// For each of the four cases: 40,000 in all, and 200,000 with `SYNCHRONIZER_SOAK` set.
-    private static let rounds = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] == nil ? 10_000 : 50_000
+    /// For each of the four cases: 20,000 in all, and 200,000 in a soak.
+    private static let rounds = Soak.count(5_000, inSoak: 50_000)
 
     @Test(
         "never shows another cell's object, whatever is bound, unbound and completed", arguments: [0, 5.0],
