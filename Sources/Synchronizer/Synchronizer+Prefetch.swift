@@ -90,6 +90,7 @@ extension PrefetchResult.Outcome {
 private struct StoringOnly: SpooledResource {
     let identity: ResourceIdentity
     let maximumSize: Int?
+    /// Without a destination: nothing is delivered, so the folder of the resource's file need not exist.
     let target: FileTarget?
     let cacheTime: TimeInterval?
 
@@ -97,7 +98,7 @@ private struct StoringOnly: SpooledResource {
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
-        target = FileTarget(of: resource)
+        target = FileTarget(of: resource).map { _ in FileTarget(nil) }
         cacheTime = resource.cacheTime
     }
 
@@ -105,7 +106,10 @@ private struct StoringOnly: SpooledResource {
 
     var parse: @Sendable (Data) throws -> Bool { { _ in true } }
 
-    func object(from body: StoredBytes) -> Bool { true }
+    func object(from body: StoredBytes) -> Bool {
+        body.drop()
+        return true
+    }
 
     static var parsesQuickly: Bool { true }
 

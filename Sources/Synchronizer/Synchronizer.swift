@@ -98,11 +98,14 @@ public final class Synchronizer: Sendable {
                 remember: { key, loaded in
                     let now = time.now
                     let isFresh = now < loaded.freshUntil
+                    // The parse of an older response may end later.
+                    let isObsolete = { (old: LoadedObject) in old.order > loaded.order }
                     if !loaded.isForThisLoadOnly, isFresh || loaded.isStored {
                         let expires = isFresh ? loaded.freshUntil : .distantPast
-                        memory.insert(loaded, for: key, cost: loaded.cost, expires: expires, now: now)
+                        memory.insert(
+                            loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isObsolete)
                     } else {
-                        memory.remove(key)  // an older object must not outlive this one
+                        memory.remove(key, unless: isObsolete)  // an older object must not outlive this one
                     }
                 },
                 forgetObject: { memory.remove($0) },

@@ -44,15 +44,15 @@ public struct _LRUList<Key: Hashable, Value> {
         places[key].flatMap { keys[$0] }
     }
 
-    /// Returns the value and makes it the most recently used, if `passes` accepts it.
+    /// Returns what `read` makes of the value. If that is not nil, the value becomes the most recently used.
     @inlinable
-    public mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
-        guard let place = places[key], let value = values[place], passes(value) else { return nil }
+    public mutating func use<Result>(_ key: Key, _ read: (Value) -> Result?) -> Result? {
+        guard let place = places[key], let result = values[place].flatMap(read) else { return nil }
         if place != newest {
             unlink(place)
             link(place)
         }
-        return value
+        return result
     }
 
     /// Makes the value the most recently used.

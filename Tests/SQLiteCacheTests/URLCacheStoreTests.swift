@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import TestSupport
 import TestTraits
 import Testing
 
@@ -108,5 +109,28 @@ struct URLCacheStoreTests {
         #expect(store.body(of: updated) == Data([2]))
         store.removeEntries(for: url)
         #expect(store.entries(for: url).isEmpty)
+    }
+
+    @Test("an update or a removal of an older response does not concern a newer one", arguments: [false, true])
+    func olderResponse(isRemoval: Bool) throws {
+        let (directory, url) = (TemporaryDirectory(), "https://example.com/x")
+        let store = URLCacheStore(stock(directory, (1 << 20, 0)))
+        for round in 0..<2_000 {
+            store.store(Sample.stored(url), as: try Sample.cached(url, Data([1])))
+            let old = try #require(store.entries(for: url).first)
+            let new = try Sample.cached(url, Data("\(round)".utf8))
+            let threads = onThreads(2) { number in
+                if number == 0 {
+                    store.store(Sample.stored(url), as: new)
+                } else if isRemoval {
+                    store.remove(old)
+                } else {
+                    store.update(old, to: Sample.stored(url))
+                }
+            }
+            threads.wait()
+            let entry = try #require(store.entries(for: url).first)
+            try #require(store.body(of: entry) == new.data)
+        }
     }
 }

@@ -12,7 +12,8 @@ package struct FileDelivery: Sendable {
 
     package init(to destination: URL) {
         isFile = destination.isFileURL
-        self.destination = isFile ? destination.standardizedFileURL.path : destination.absoluteString
+        // Not `standardizedFileURL`, which drops `..` together with the name before it, even if that is a link to another folder.
+        self.destination = isFile ? destination.path : destination.absoluteString
         place = PartialFiles(besides: self.destination)
     }
 

@@ -39,8 +39,9 @@ package struct KeptPartial: Sendable {
     /// Identifies it among all partial bodies.
     package var id: String { place.path(name) }
 
+    /// Removes the file, unless another load has continued it since then.
     package func remove() {
-        place.whileIdle(name) { place.remove(name) }
+        place.whileIdle(name) { if isCurrent { place.remove(name) } }
     }
 }
 

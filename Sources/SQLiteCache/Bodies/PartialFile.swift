@@ -192,13 +192,15 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         return checksum.value
     }
 
-    /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable.
+    /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable. Does nothing if the
+    /// cache has taken the file.
     package func drop() {
         if ForkedProcess.isCurrent { return }
-        let isReleased = state.withLock { state in
+        let (isReleased, isAdopted) = state.withLock { state in
             state.isKept = false
-            return state.isReleased
+            return (state.isReleased, state.paths != nil)
         }
+        if isAdopted { return }
         if !isReleased { return removeName() }
         if let name { place.whileIdle(name) { place.remove(name) } }
     }

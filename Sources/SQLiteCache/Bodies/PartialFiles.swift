@@ -23,9 +23,10 @@ package struct PartialFiles: Hashable, Sendable {
 
     /// The place beside a destination. The names are hidden, and contain a checksum of the destination's name.
     package init(besides destination: String) {
-        let url = URL(fileURLWithPath: destination).standardizedFileURL
-        folder = url.deletingLastPathComponent().path
-        prefix = ".download-\(Self.hex(Checksum64.of(url.lastPathComponent)))-"
+        // `NSString` leaves `..` to the system: the name before it may be a link to another folder.
+        let path = destination as NSString
+        folder = path.deletingLastPathComponent
+        prefix = ".download-\(Self.hex(Checksum64.of(path.lastPathComponent)))-"
         isCounted = false
     }
 

@@ -43,14 +43,20 @@ extension ResponseCache {
             id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: time.now.milliseconds,
             record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count,
             fence: fence)
+        let changes = state.withLock { $0.changes[row.urlKey] }
         let paths = writer.perform(for: self) { connection, _ in
             try connection.adopt(row, file: file) ? connection.files.paths(id) : []
         }
         guard let paths, !paths.isEmpty else { return false }
         file.partial?.wasAdopted(at: paths)
         state.withLock { state in
+            // If the URL has changed since the writer began, memory can't tell which change was the last one.
+            if state.changes[row.urlKey] == changes {
+                state.memory.apply(.store(row))
+            } else {
+                state.memory.invalidateAll()
+            }
             state.changes.count(row.urlKey)
-            state.memory.apply(.store(row))
         }
         return true
     }

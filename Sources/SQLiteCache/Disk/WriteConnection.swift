@@ -10,6 +10,8 @@ final class WriteConnection {
     private var statements: [String: Statement] = [:]
     /// The files that the current transaction has made, by identifier.
     private var made: [Int64] = []
+    /// The files in `made` whose bodies have arrived in the cache, and where they were.
+    private var adopted: [(id: Int64, path: String)] = []
     /// The files of the entries that the current transaction has removed, by identifier.
     private var movedAway: [Int64] = []
 
@@ -72,7 +74,7 @@ final class WriteConnection {
 
     /// Runs `body` in a transaction, if the generation is in use.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        (made, movedAway, mustCountFiles) = ([], [], false)
+        (made, adopted, movedAway, mustCountFiles) = ([], [], [], false)
         try statement(Schema.beginWriting).run()
         let result: Result
         do {
@@ -84,11 +86,13 @@ final class WriteConnection {
             if mustCountFiles { try statement(Schema.setFileBytes).run(-1, 0) }
             try statement(Schema.commit).run()
         } catch {
+            adopted.forEach(giveBack)
             // After some failures SQLite has already rolled back. Then this rollback fails, which does no harm. The next
             // transaction settles or deletes the body files.
             try? statement(Schema.rollback).run()
             throw error
         }
+        for file in adopted { unlink(file.path) }
         made.forEach(files.settle)
         movedAway.forEach(files.discard)
         return result
@@ -161,12 +165,21 @@ final class WriteConnection {
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
     }
 
-    /// Makes a file whose body has arrived the body file of an entry.
+    /// Makes a file whose body has arrived the body file of an entry. The file keeps its name until the commit, where the file system
+    /// has links: if the transaction fails, or the process ends, the body is not lost.
     func adoptFile(_ path: String, id: Int64, length: Int) throws(SQLiteFailure) {
         replaceMoved(id)
-        guard rename(path, files.movingPath(id)) == 0 else { throw .system("\(path) can't be moved") }
+        let place = files.movingPath(id)
+        guard link(path, place) == 0 || rename(path, place) == 0 else { throw .system("\(path) can't be moved") }
         made.append(id)
+        adopted.append((id, path))
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(length)))
+    }
+
+    private func giveBack(_ id: Int64, to path: String) {
+        let place = files.movingPath(id)
+        rename(place, path)  // does nothing if both are names of the same file
+        unlink(place)
     }
 
     /// Deletes the moved file of an entry that this transaction has removed and now stores again: a copy of an entry of another

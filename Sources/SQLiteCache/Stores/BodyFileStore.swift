@@ -12,6 +12,11 @@ package enum StoredBytes: Sendable {
         case .file(let file): file.count
         }
     }
+
+    /// Does not keep a body that the cache has not taken: nothing needs it any more.
+    package func drop() {
+        if case .file(let file) = self { file.drop() }
+    }
 }
 
 /// A store whose bodies may arrive in files, as the layer Fetching sees it. All calls may wait for the disk.

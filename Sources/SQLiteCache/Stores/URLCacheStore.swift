@@ -14,7 +14,7 @@ package final class URLCacheStore: ResponseStore {
     /// The bodies of the latest lookups. To read a body again, Foundation's cache would scan its directory.
     private let recent = Locked<[(id: Int64, body: Data)]>([])
 
-    /// Serializes all changes, because two stores may use one cache. It is a queue and not a `Locked`, because Foundation's
+    /// Serializes all changes, together with the lookups that they depend on, because two stores may use one cache. It is a queue and not a `Locked`, because Foundation's
     /// cache reads and writes files.
     private static let changes = DispatchQueue(label: "URLCacheStore.changes")
     private static let recordKey = "Synchronizer.record"
@@ -44,7 +44,9 @@ package final class URLCacheStore: ResponseStore {
     package func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
         guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return nil }
         let id = MonotonicID.next()
-        put(StoredRecord(response), id: id, body: cached.data, policy: cached.storagePolicy, for: request)
+        Self.changes.sync {
+            put(StoredRecord(response), id: id, body: cached.data, policy: cached.storagePolicy, for: request)
+        }
         return id
     }
 
@@ -56,18 +58,22 @@ package final class URLCacheStore: ResponseStore {
 
     @discardableResult
     package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
-        guard let request = Self.request(entry.response.url), response.url == entry.response.url,
-            let found = find(entry.response.url), found.id == entry.id
-        else { return true }
-        var record = found.record
-        record.response = response
-        put(record, id: found.id, body: found.body, policy: found.policy, for: request)
+        guard let request = Self.request(entry.response.url), response.url == entry.response.url else { return true }
+        Self.changes.sync {
+            guard let found = find(entry.response.url), found.id == entry.id else { return }
+            var record = found.record
+            record.response = response
+            put(record, id: found.id, body: found.body, policy: found.policy, for: request)
+        }
         return true
     }
 
     package func remove(_ entry: StoredEntry) {
-        guard let found = find(entry.response.url), found.id == entry.id else { return }
-        removeEntries(for: entry.response.url)
+        guard let request = Self.request(entry.response.url) else { return }
+        Self.changes.sync {
+            guard let found = find(entry.response.url), found.id == entry.id else { return }
+            cache.removeCachedResponse(for: request)
+        }
     }
 
     package func removeEntries(for url: String) {
@@ -122,6 +128,7 @@ package final class URLCacheStore: ResponseStore {
         return (Int64(bitPattern: id >> 1), record)  // identifiers are not negative
     }
 
+    /// Stores a response. Call it on `changes`.
     private func put(
         _ record: StoredRecord, id: Int64, body: Data, policy: URLCache.StoragePolicy, for request: URLRequest
     ) {
@@ -131,10 +138,9 @@ package final class URLCacheStore: ResponseStore {
         stored.append(contentsOf: encoded.bytes)
         let cached = CachedURLResponse(
             response: response, data: body, userInfo: [Self.recordKey: stored], storagePolicy: policy)
-        Self.changes.sync {
-            if Self.removesBeforeStoring { cache.removeCachedResponse(for: request) }
-            cache.storeCachedResponse(cached, for: request)
-        }
+        dispatchPrecondition(condition: .onQueue(Self.changes))
+        if Self.removesBeforeStoring { cache.removeCachedResponse(for: request) }
+        cache.storeCachedResponse(cached, for: request)
     }
 
     private func remember(_ body: Data, of id: Int64) {

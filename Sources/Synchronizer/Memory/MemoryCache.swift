@@ -58,15 +58,22 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     package func value(for key: Key, now: Date, anyAge: Bool = false) -> Value? {
         state.withLock { state in
             state.entries.use(key) { entry in
-                (anyAge || now < entry.expires) && (limits.age == .infinity || now < entry.insertedAt + limits.age)
-            }?.value
+                let isFresh = anyAge || now < entry.expires
+                return isFresh && (limits.age == .infinity || now < entry.insertedAt + limits.age) ? entry.value : nil
+            }
         }
     }
 
     /// Inserts a value, unless it exceeds the limit by itself.
-    package func insert(_ value: Value, for key: Key, cost: Int, expires: Date, now: Date) {
+    ///
+    /// - Parameter isObsolete: whether the value that the key has is newer, and stays.
+    package func insert(
+        _ value: Value, for key: Key, cost: Int, expires: Date, now: Date,
+        unless isObsolete: (Value) -> Bool = { _ in false }
+    ) {
         let cost = max(cost, 0)
         change { state in
+            if let old = state.entries[key], isObsolete(old.value) { return }
             state.remove(key)
             guard cost <= limits.cost, limits.count > 0 else { return }
             state.entries.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
@@ -76,8 +83,11 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    package func remove(_ key: Key) {
-        change { $0.remove(key) }
+    package func remove(_ key: Key, unless isObsolete: (Value) -> Bool = { _ in false }) {
+        change { state in
+            if let old = state.entries[key], isObsolete(old.value) { return }
+            state.remove(key)
+        }
     }
 
     package func remove(where matches: (Key) -> Bool) {

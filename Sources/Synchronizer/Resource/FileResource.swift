@@ -78,7 +78,7 @@ public struct FileResource: Resource {
     }
 
     /// The destination.
-    public var variant: ResourceVariant { ResourceVariant(destination.standardizedFileURL.path) }
+    public var variant: ResourceVariant { ResourceVariant(destination.path) }
 }
 
 extension FileResource: SpooledResource {

@@ -87,7 +87,9 @@ package struct Coherence: Sendable {
     private mutating func use(_ url: UInt64, if mayAnswer: (Known) -> Bool) -> Int? {
         guard isTold else { return nil }
         let sweeps = sweeps
-        return urls.use(url) { $0.copiedAt == sweeps && $0.removal != nil && mayAnswer($0) }?.count
+        return urls.use(url) { known -> Int? in
+            known.copiedAt == sweeps && known.removal != nil && mayAnswer(known) ? known.count : nil
+        }
     }
 
     /// Whether the local level has all entries of the URL, and the removal with that token is the last one.

@@ -67,6 +67,20 @@ struct BodySinkTests {
         bodies.wait(for: url)
     }
 
+    @Test("makes no file once it is abandoned")
+    func abandonedBeforeItStarts() async throws {
+        let places = BodyPlaces(store: files.bench.cache(), target: FileTarget(files.file()), url: "http://a.example/x")
+        let sink = BodySink(places, going: nil, resumable: nil, length: nil) { _ in
+            true
+        } failed: { _ in
+        }
+        sink.abandon {}
+        sink.start()
+        let ends = Collector<Bool>()
+        sink.end { result in ends.append((try? result.get()) == nil) }
+        #expect(try await ends.wait(for: 1) == [true])
+    }
+
     @Test("of unknown length lets its file in the cache grow by doubling")
     func doubling() async throws {
         let lengths = Collector<Int>()

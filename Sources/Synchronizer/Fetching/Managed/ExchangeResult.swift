@@ -18,6 +18,7 @@ enum ExchangeResult {
 
 extension Exchange {
     func result(_ rules: CacheRules, at now: Date) -> ExchangeResult {
+        if isMisfit { return .mismatch }
         if let failure { return result(of: failure, rules: rules, at: now) }
         switch step.decision {
         case .validate(let selection, _) where received.status == 304: return confirmation(of: selection)
@@ -55,11 +56,22 @@ extension Exchange {
     }
 
     private func completion(of selection: Selection, from start: Int) -> ExchangeResult {
+        combination(of: selection, from: start, bodySize: received.count).map { .completed(selection, $0) } ?? .mismatch
+    }
+
+    private func combination(of selection: Selection, from start: Int, bodySize: Int) -> Combination? {
         let combination = Combination(
             of: step.entries[selection.index].candidate, with: received.status, fields: received.fields,
-            bodySize: received.count)
-        guard let combination, combination.part == nil, combination.before == 0..<start else { return .mismatch }
-        return .completed(selection, combination)
+            bodySize: bodySize)
+        return combination?.part == nil && combination?.before == 0..<start ? combination : nil
+    }
+
+    /// Whether the head of a 206 says that it is not the rest of the stored part. Then its body is useless, however long it is.
+    var isMisfit: Bool {
+        guard case .complete(let selection, _, let start) = step.decision, received.status == 206 else { return false }
+        guard let part = CacheRules.part(of: received.fields) else { return true }
+        let bodySize = received.bodyLength ?? part.range.count
+        return combination(of: selection, from: start, bodySize: bodySize) == nil
     }
 
     private func stale(after failure: ServerFailure, rules: CacheRules, at now: Date) -> ExchangeResult? {

@@ -66,7 +66,7 @@ extension ManagedFetch {
             if options.file != nil { openSink(in: number) }
             if let event { report(event) }
             releaseIfUseless(number)
-            endIfTooLarge(number)
+            endIfUseless(number)
         case .data(let data):
             let (isReported, sink) = state.withLock { state in
                 let running = state.running(number)
@@ -74,7 +74,7 @@ extension ManagedFetch {
                 return (running?.exchange.isReportedAsItArrives ?? false, running?.sink)
             }
             sink?.append(data)
-            if isReported { report(.received(data)) } else { endIfTooLarge(number) }
+            if isReported { report(.received(data)) } else { endIfUseless(number) }
         case .sent(let count, let expected): report(.sent(count, of: expected))
         case .authorized(let credential):
             state.withLock { $0.running(number)?.exchange.authorize(credential) }
@@ -84,14 +84,14 @@ extension ManagedFetch {
         }
     }
 
-    /// Stops reading a body that is too large.
-    private func endIfTooLarge(_ number: Int) {
+    /// Stops reading a body that is too large, or that is not the rest of the stored part.
+    private func endIfUseless(_ number: Int) {
         // Copies only two values of the exchange: copying the whole exchange would retain two dozen references.
-        let (isTooLarge, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
-            guard let running = state.running(number), running.exchange.received.isTooLarge else { return (false, nil) }
-            return (true, running.exchange.transfer)
+        let (isUseless, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
+            guard let running = state.running(number) else { return (false, nil) }
+            return (running.exchange.received.isTooLarge || running.exchange.isMisfit, running.exchange.transfer)
         }
-        guard isTooLarge else { return }
+        guard isUseless else { return }
         transfer?.cancel()
         end(number, with: .success(()))
     }
@@ -144,7 +144,8 @@ extension ManagedFetch {
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
             var options = FetchOptions(
-                maximumBodySize: key.maximumBodySize, file: key.file, cacheTime: key.cacheTime)
+                maximumBodySize: key.maximumBodySize, file: key.file.map { _ in FileTarget(nil) },
+                cacheTime: key.cacheTime)
             options.purpose = .refresh
             let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in
                 switch event {

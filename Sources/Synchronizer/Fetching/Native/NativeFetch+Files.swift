@@ -6,9 +6,9 @@ extension NativeFetch {
     /// Opens the file for the body of the response whose head has arrived, if it is a success.
     func openSink() {
         guard let target = options.file, let url = request.url else { return }
-        let (received, replaced) = state.withLock { state in
+        let (number, received, replaced) = state.withLock { state in
             defer { state.task?.sink = nil }
-            return (state.task?.received, state.task?.sink)
+            return (state.task?.number, state.task?.received, state.task?.sink)
         }
         replaced?.abandon {}
         guard let received, received.isSpooled, !received.isTooLarge else { return }
@@ -20,7 +20,7 @@ extension NativeFetch {
             transfer.setPaused(isPaused)
             return true
         } failed: { [weak self] error in
-            guard let self, let task = state.withLock({ $0.task }) else { return }
+            guard let self, let task = state.withLock({ $0.task }), task.number == number else { return }
             task.transfer?.cancel()
             complete(task, with: error)
         }

@@ -14,6 +14,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         var waiting = 0
         var isPaused = false
         var isOver = false
+        var isAbandoned = false
     }
 
     /// A transfer pauses when more than `most` bytes wait for the disk, and continues at `few`.
@@ -57,7 +58,9 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
 
     /// Opens the file. Parsers first get the bytes that it already has.
     func start() {
-        queue.async { [self] in attempt { file = try open() } }
+        queue.async { [self] in
+            if !state.withLock({ $0.isAbandoned }) { attempt { file = try open() } }
+        }
     }
 
     private func open() throws -> PartialFile {
@@ -109,6 +112,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
 
     /// Keeps what has arrived for a later load, because no load waits for the body any more.
     func abandon(then done: @escaping @Sendable () -> Void) {
+        state.withLock { $0.isAbandoned = true }
         finish()
         queue.async { [self] in
             file?.keep()

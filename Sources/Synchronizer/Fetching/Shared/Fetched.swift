@@ -20,6 +20,8 @@ package struct Fetched: Sendable {
     package var isForThisLoadOnly = false
     /// Says where the response came from, and why.
     package var trace: LoadTrace
+    /// Greater than that of all responses whose fetches have ended before in the same loader.
+    package var order = 0
 
     package init(body: Data, response: ResponseHead, freshUntil: Date, trace: LoadTrace) {
         self.body = body

@@ -107,6 +107,7 @@ final class LoadJob: Sendable {
         let body = fetched.storedBytes
         let streamed = fetched.trace.source == .network ? try stream?.object(of: body.count) : nil
         let object = try streamed as? R.ParsedObject ?? resource.object(from: body)
+        body.drop()
         return (object, resource.cost(of: object, size: body.count))
     }
 

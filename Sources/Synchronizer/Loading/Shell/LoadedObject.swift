@@ -24,10 +24,12 @@ final class LoadedObject: Sendable {
     /// See ``Fetched/isForThisLoadOnly``.
     let isForThisLoadOnly: Bool
     let trace: LoadTrace
+    /// See ``Fetched/order``.
+    let order: Int
 
     init(
         object: any Sendable, cost: Int, run: Run = Run(), bodyChecksum: UInt64?, head: ResponseHead, freshUntil: Date,
-        isForThisLoadOnly: Bool = false, trace: LoadTrace
+        isForThisLoadOnly: Bool = false, trace: LoadTrace, order: Int = 0
     ) {
         self.object = object
         self.cost = cost
@@ -37,6 +39,15 @@ final class LoadedObject: Sendable {
         self.freshUntil = freshUntil
         self.isForThisLoadOnly = isForThisLoadOnly
         self.trace = trace
+        self.order = order
+    }
+
+    /// An object made from the body of a response.
+    convenience init(object: any Sendable, cost: Int, run: Run, from fetched: Fetched, trace: LoadTrace) {
+        self.init(
+            object: object, cost: cost, run: run, bodyChecksum: fetched.bodyChecksum, head: fetched.response,
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: trace,
+            order: fetched.order)
     }
 
     /// Whether its response is in the store. Such an object is kept even when it is stale: if the server confirms the response,
@@ -55,7 +66,8 @@ final class LoadedObject: Sendable {
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
             object: object, cost: cost, run: run, bodyChecksum: bodyChecksum, head: fetched.response,
-            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace,
+            order: fetched.order)
     }
 
     /// Whether the object was made from the same body, so that it is not parsed again. Equal validators do not prove that: two

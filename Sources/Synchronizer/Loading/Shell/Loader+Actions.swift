@@ -191,6 +191,8 @@ extension Loader.State {
         downloads.update(id) { $0.handle = nil }  // there is nothing to cancel any more
         switch result {
         case .success(var fetched):
+            endedFetches += 1
+            fetched.order = endedFetches
             fetched.trace.queueWait = download.queueWait
             fetched.trace.leaseWait = download.waited.total
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
@@ -201,6 +203,7 @@ extension Loader.State {
             }
             machine.fetchEnded(id, succeeded: true)
         case .failure(let error):
+            if restart(id, after: error, at: now) { return }
             let failure = RetryPolicy.Failure(
                 request: download.job.request, isSafe: download.job.options.body != nil, error: error,
                 attempts: Int(download.attempts),

@@ -67,9 +67,7 @@ extension Loader {
         trace.parse = derived.time
         trace.isDerived = true
         return LoadedObject(
-            object: derived.object, cost: derived.cost, run: derived.run, bodyChecksum: fetched.bodyChecksum,
-            head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
-            trace: trace)
+            object: derived.object, cost: derived.cost, run: derived.run, from: fetched, trace: trace)
     }
 
     /// Stores an object soon, if its parse took long, it is small, and few other objects wait to be stored. If its response has

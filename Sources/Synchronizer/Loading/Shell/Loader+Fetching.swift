@@ -21,7 +21,9 @@ extension Loader {
         _ id: Machine.DownloadID, job: LoadJob, options: FetchOptions, handle: FetchHandle
     ) {
         var options = options
-        options.waited = state.withLock { $0.downloads[id]?.waited } ?? LeaseWait()
+        let download = state.withLock { $0.downloads[id] }
+        options.waited = download?.waited ?? LeaseWait()
+        if download?.ignoresDestination == true { options.file = FileTarget(nil) }
         options.takesObjects = derivedObjects != nil && job.isDerived
         handle.started(
             fetcher.fetch(job.request, options: options) { event in

@@ -79,9 +79,7 @@ extension Loader {
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
-            bodyChecksum: fetched.bodyChecksum, head: fetched.response, freshUntil: fetched.freshUntil,
-            isForThisLoadOnly: fetched.isForThisLoadOnly,
-            trace: trace)
+            from: fetched, trace: trace)
     }
 
     /// An object made from the same bytes: one shown during the revalidation, or one in memory.

@@ -25,6 +25,8 @@ extension Loader {
         var isInvalidated = false
         /// Whether the observer knows how it ended, for at least one subscriber.
         var isEndReported = false
+        /// Whether its body no longer goes beside the destination of the load that began it.
+        var ignoresDestination = false
         var attempts: UInt32 = 1
 
         init(_ job: LoadJob, at now: Date) {
@@ -82,6 +84,8 @@ extension Loader {
         var retries: RetryDecisions
         var deadlines: Deadlines
         var authentications = Authentications<LoadReceiver.ID>()
+        /// The number of fetches that have got a response.
+        var endedFetches = 0
         /// How often everything was removed.
         var removals = 0
         let isObserved: Bool
@@ -140,6 +144,23 @@ extension Loader.State {
     func onlyJob(of download: Loader.Machine.DownloadID) -> LoadJob? {
         let parses = machine.parses(of: download)
         return parses.only.flatMap { self.parses[$0]?.job }
+    }
+
+    /// Fetches again, without a destination, if the fetch has failed because of a destination that is not that of all its parses: the
+    /// other ones must not fail with it. Returns whether it does.
+    mutating func restart(_ id: Loader.Machine.DownloadID, after error: SynchronizerError, at now: Date) -> Bool {
+        guard case .file = error, let job = downloads[id]?.job, let destination = job.options.file?.destination,
+            onlyJob(of: id)?.options.file?.destination != destination, RetryPolicy.isIdempotent(job.request),
+            downloads[id]?.ignoresDestination == false
+        else { return false }
+        downloads.update(id) { download in
+            download.ignoresDestination = true
+            download.waitingSince = now
+        }
+        note(.retrying(error, after: 0), of: id)
+        machine.backOff(id)
+        machine.backOffEnded(id)
+        return true
     }
 
     func receivers(of parse: Loader.Machine.ParseID) -> [LoadReceiver] {

@@ -8,15 +8,6 @@ import Testing
 
 @Suite("Whether a response was stored, and why not", .bounded)
 struct StoringTests {
-    private final class Refusing: SessionDelegate, @unchecked Sendable {  // it has no state
-        override func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
-            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-        ) {
-            completionHandler(nil)
-        }
-    }
-
     private final class InMemory: SessionDelegate, @unchecked Sendable {  // it has no state
         override func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
@@ -87,7 +78,7 @@ struct StoringTests {
     @Test("says that the delegate refused it, that the request forbids it, or that there is no cache")
     func others() async throws {
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
-        let refusing = bench.synchronizer(delegate: Refusing())
+        let refusing = bench.synchronizer(delegate: RefusingDelegate())
         #expect(await storing(refusing, resource).storing == .notStored(.refusedByDelegate))
         let uncached = bench.synchronizer { $0.urlCache = nil }
         #expect(await storing(uncached, resource).storing == .notStored(.noCache))

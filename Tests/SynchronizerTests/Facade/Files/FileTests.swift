@@ -64,6 +64,31 @@ struct FileTests {
         #expect(bench.server.requests.count == 1)
     }
 
+    @Test("arrive where the system finds them, though the path goes through a link and back", arguments: [true, false])
+    func pathThroughLink(takesLarge: Bool) async throws {
+        let body = FileBench.body(2_000_000)
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"])
+        let (manager, real) = (FileManager.default, files.file("real/inner"))
+        try manager.createDirectory(at: real, withIntermediateDirectories: true)
+        try manager.createSymbolicLink(at: files.file("link"), withDestinationURL: real)
+        let destination = URL(fileURLWithPath: files.folder.path + "/link/../file")
+        let url = try await files.synchronizer(takesLarge: takesLarge).load(
+            FileResource(url: bench.server.url("/a"), to: destination))
+        #expect(try Data(contentsOf: url) == body)
+        #expect(files.content("real/file") == body)
+        #expect(try files.names == ["link", "real"])
+    }
+
+    @Test("that are only prefetched to the disk need no folder")
+    func prefetched() async throws {
+        bench.server["/a"] = Reply(FileBench.body(2_000_000), fields: ["Cache-Control": "max-age=60"])
+        let synchronizer = files.synchronizer()
+        let result = await synchronizer.prefetch([files.resource("missing/file")], to: .disk).result
+        #expect(result.isComplete)
+        #expect(try await synchronizer.loaded(files.resource()).source == .cache)
+        #expect(bench.server.requests.count == 1)
+    }
+
     @Test("of ten callers share one transfer", arguments: [true, false])
     func coalesces(takesLarge: Bool) async throws {
         let body = FileBench.body(2_000_000)

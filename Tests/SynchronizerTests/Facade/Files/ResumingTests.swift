@@ -47,6 +47,19 @@ struct ResumingTests {
         #expect(bench.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
     }
 
+    @Test("start over at once if the 206 is not the rest, without waiting for its body")
+    func misfit() async throws {
+        let gate = Gate()
+        let other = Reply(Data(count: 200_000), status: 206)
+            .adding("ETag", value: "\"2\"").adding("Content-Range", value: "bytes 20000-219999/220000")
+            .waiting(for: gate, .afterBody(100))
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(20_000))), other, reply(whole, tag: "\"2\""), for: "/a")
+        #expect(try await load(retrying(2), retries: 1) == whole)
+        #expect(bench.server.requests.map { $0["Range"] } == [nil, "bytes=20000-", nil])
+        gate.open()
+    }
+
     @Test("go on with a date that is a strong validator, and start over if it has changed", arguments: [false, true])
     func dates(hasChanged: Bool) async throws {
         let dates = ["Fri, 01 Jan 2027 00:00:00 GMT", "Sat, 02 Jan 2027 00:00:00 GMT"]

@@ -66,4 +66,49 @@ struct SharedTransferTests {
         }
         #expect(bench.server.requests.count == sent)
     }
+
+    @Test("fail for a caller whose folder goes, but not for a caller that joins when the response arrives")
+    func lateJoin() async throws {
+        let synchronizer = files.synchronizer(takesLarge: false)
+        let body = FileBench.body(300_000)
+        var others: [[String]] = []
+        for round in 0..<50 {
+            let (gate, results) = (Gate(), Collector<String>())
+            bench.server["/\(round)"] = Reply(body, fields: ["ETag": "\"1\""]).waiting(for: gate)
+            let folder = files.file("folder")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            synchronizer.loadResource(files.resource("folder/file", "/\(round)"), on: .global()) { result in
+                results.append("folder \((try? result.get()) != nil)")
+            }
+            try await gate.waitForArrivals()
+            try FileManager.default.removeItem(at: folder)
+            let resource = files.resource("file", "/\(round)")
+            onThreads(2) { number in
+                if number == 0 { return gate.open() }
+                synchronizer.loadResource(resource, on: .global()) { result in
+                    results.append("file \((try? result.get()) != nil)")
+                }
+            }
+            let ended = try await results.wait(for: 2).sorted()
+            if ended != ["file true", "folder false"] { others.append(ended) }
+        }
+        #expect(others == [])
+        #expect(files.content() == body)
+    }
+
+    @Test("that are validated in the background arrive beside no destination")
+    func refresh() async throws {
+        let gate = Gate()
+        let fields: KeyValuePairs = ["Cache-Control": "max-age=1, stale-while-revalidate=1000", "ETag": "\"1\""]
+        bench.server["/a"] = Reply("old", fields: fields)
+        let synchronizer = files.synchronizer(takesLarge: false)
+        _ = try await synchronizer.load(files.resource())
+        bench.clock.advance(by: 100)
+        // So large that the connection can't hold it: when the server waits, a file has most of the body.
+        bench.server["/a"] = Reply(Data(count: 30_000_000), fields: fields).waiting(for: gate, .afterBody(29_000_000))
+        #expect(try await synchronizer.loaded(files.resource()).source != .network)
+        try await gate.waitForArrivals()
+        #expect(try files.names == ["file"])
+        gate.open()
+    }
 }

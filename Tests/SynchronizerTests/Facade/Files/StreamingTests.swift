@@ -76,6 +76,20 @@ struct StreamingTests {
         #expect(files.partials.isEmpty)
     }
 
+    @Test("leave nothing behind if the response is not stored")
+    func refused() async throws {
+        let body = Data(String(repeating: "a line of some bytes\n", count: 250_000).utf8)
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""]).ranged()
+        let synchronizer = bench.synchronizer(cache: bench.cache(), delegate: RefusingDelegate())
+        for _ in 0..<2 {
+            let loaded = try await synchronizer.loaded(lines)
+            #expect(loaded.object == 250_000 && loaded.trace.storing == .notStored(.refusedByDelegate))
+            #expect(files.partials.isEmpty)
+            synchronizer.removeAllObjects()
+        }
+        #expect(bench.server.requests.map { $0["Range"] } == [nil, nil])
+    }
+
     @Test("have objects that are stored next to their response, as other objects are")
     func derived() async throws {
         bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"])

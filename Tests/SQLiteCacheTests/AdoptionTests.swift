@@ -1,0 +1,89 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Files that the cache takes once their bodies have arrived", .bounded)
+struct AdoptionTests {
+    private let directory = TemporaryDirectory()
+    private let url = "https://example.com/x"
+
+    private func append(_ count: Int, to file: PartialFile?) throws {
+        try Sample.body(count, seed: 1).withUnsafeBytes { try file?.append($0) }
+    }
+
+    private func row(of file: BodyFile) -> StoredRow {
+        let id = MonotonicID.next()
+        return StoredRow(
+            id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: 0,
+            record: EncodedRecord(StoredRecord(Sample.stored(url))), variant: Sample.stored(url).variantKey,
+            bodySize: file.count)
+    }
+
+    @Test("keep their names if the transaction fails, so that the body is not lost")
+    func failingCommit() throws {
+        let cache = directory.cache()
+        let partial = try #require(cache.makePartial(for: url, resumable: Sample.stored(url), length: 3 << 20))
+        for _ in 0..<3 { try append(1 << 20, to: partial) }
+        let file = try partial.finish()
+        cache.close()
+        let connection = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        // A reader's lock makes the commit fail.
+        let reader = try directory.database()
+        try reader.execute("BEGIN")
+        #expect(try reader.integer(Schema.countEntries) == 0)
+        #expect { try connection.adopt(row(of: file), file: file) } throws: { ($0 as? SQLiteFailure)?.isBusy == true }
+        #expect(FileSystem.isFile(partial.descriptor, atOneOf: [partial.path]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.generation.path + "/Moving") == [])
+        try reader.execute("COMMIT")
+        let stored = row(of: file)
+        #expect(try connection.adopt(stored, file: file))
+        #expect(FileSystem.isFile(partial.descriptor, atOneOf: connection.files.paths(stored.id)))
+        #expect(!FileManager.default.fileExists(atPath: partial.path))
+    }
+
+    @Test("leave in memory what is in the database, although another thread stores a response at the same moment")
+    func order() throws {
+        let cache = directory.cache(memory: 64 << 20)
+        for round in 0..<200 {
+            let partial = try #require(cache.makePartial(for: url, resumable: nil, length: 20_000))
+            try append(20_000, to: partial)
+            let file = try partial.finish()
+            let other = try Sample.cached(url, Data("\(round)".utf8))
+            let threads = onThreads(2) { [url] number in
+                let record = StoredRecord(Sample.stored(url))
+                if number == 0 {
+                    _ = cache.store(record, file: file)
+                } else {
+                    cache.store(record, cached: other, keepsObject: false)
+                }
+            }
+            threads.wait()
+            let known = cache.rows(of: url).map(\.id)
+            cache.flush()
+            #expect(cache.rows(of: url).map(\.id) == known)
+            #expect(directory.cache().rows(of: url).map(\.id) == known)
+        }
+    }
+
+    @Test("are not removed by a load that could not continue them if another load has")
+    func continued() throws {
+        let cache = directory.cache()
+        var file = cache.makePartial(for: url, resumable: Sample.stored(url), length: 8 << 20)
+        try append(2_000_000, to: file)
+        file = nil
+        let kept = try #require(cache.kept(for: url).first)
+        var other = kept.open()
+        try append(2_000_000, to: other)
+        other = nil
+        kept.remove()
+        #expect(cache.kept(for: url).map(\.count) == [4_000_000])
+        cache.kept(for: url).first?.remove()
+        #expect(cache.kept(for: url).isEmpty)
+    }
+}
