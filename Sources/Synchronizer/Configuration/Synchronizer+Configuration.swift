@@ -106,7 +106,8 @@ extension Synchronizer {
         public var maximumResponseSize = 256 << 20
 
         /// Seconds that a load may take from its start to its last byte, with waiting and retries; then it fails with
-        /// `URLError.timedOut`. The session's own timeout is for idle connections.
+        /// `URLError.timedOut`. The session's own timeout is for idle connections. Loads that share a transfer also share its time,
+        /// which begins with the first of them.
         public var timeoutForLoad: TimeInterval = .infinity
 
         /// The maximum number of concurrent loads on the network.
