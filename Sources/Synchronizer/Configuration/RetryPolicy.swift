@@ -44,7 +44,7 @@ extension RetryPolicy {
     /// The seconds to wait before the next attempt; nil if there is none.
     /// - Parameter jitter: a random number from 0 to 1.
     func delay(after failure: Failure, at now: Date, jitter: Double) -> TimeInterval? {
-        guard failure.attempts < maximumAttempts, failure.isSafe || Self.isIdempotent(failure.request),
+        guard failure.attempts < maximumAttempts, Self.maySendAgain(failure.request, isSafe: failure.isSafe),
             Self.isTransient(failure.error)
         else { return nil }
         let bound = min(maximumDelay, baseDelay * pow(2, Double(failure.attempts - 1)))
@@ -53,9 +53,12 @@ extension RetryPolicy {
     }
 
     /// Whether the request may be sent twice (RFC 9110 §9.2.2, RFC 10008 §2). A body stream cannot.
-    static func isIdempotent(_ request: URLRequest) -> Bool {
+    ///
+    /// - Parameter isSafe: whether the request is safe whatever its method: it has a ``CacheKey``.
+    static func maySendAgain(_ request: URLRequest, isSafe: Bool) -> Bool {
         request.httpBodyStream == nil
-            && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"].contains(request.httpMethod ?? "GET")
+            && (isSafe
+                || ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"].contains(request.httpMethod ?? "GET"))
     }
 
     static func isTransient(_ error: SynchronizerError) -> Bool {

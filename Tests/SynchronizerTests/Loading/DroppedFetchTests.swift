@@ -101,4 +101,17 @@ struct DroppedFetchTests {
         #expect(answers.elements == ["/a"])
         #expect(isIdle(synchronizer))
     }
+
+    @Test("a load that gets its slot and is cancelled before another thread sends its request is not sent")
+    func cancelledBeforeSending() throws {
+        let synchronizer = synchronizer()
+        let loads = [try ask(synchronizer, "/a"), try ask(synchronizer, "/b")]
+        let lookups = synchronizer.loader.lookups
+        lookups.suspend()
+        loads.forEach { synchronizer.loader.leave($0) }
+        lookups.resume()
+        lookups.sync(flags: .barrier) {}
+        #expect(fetcher.begun == ["/a", "/b"])
+        #expect(isIdle(synchronizer))
+    }
 }

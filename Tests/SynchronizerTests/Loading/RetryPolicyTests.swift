@@ -90,10 +90,10 @@ struct RetryPolicyTests {
     func streams() {
         var request = request("PUT")
         request.httpBodyStream = InputStream(data: Data("x".utf8))
-        #expect(!RetryPolicy.isIdempotent(request))
+        for isSafe in [false, true] { #expect(!RetryPolicy.maySendAgain(request, isSafe: isSafe)) }
         request.httpBodyStream = nil
         request.httpBody = Data("x".utf8)
-        #expect(RetryPolicy.isIdempotent(request))
+        #expect(RetryPolicy.maySendAgain(request, isSafe: false))
     }
 
     @Test(

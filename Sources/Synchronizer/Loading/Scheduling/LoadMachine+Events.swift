@@ -8,15 +8,16 @@ extension LoadMachine {
         let isNewDownload: Bool
     }
 
-    /// Adds a subscriber with the given ID. A nil request key is never coalesced.
+    /// Adds a subscriber with the given ID. A nil request key is never coalesced. `mayRestart` says whether the request may be
+    /// sent twice.
     mutating func subscribe(
         _ subscriber: SubscriberID, request: RequestKey?, parse parseKey: ParseKey?, isQuick: Bool = false,
-        priority: LoadPriority
+        priority: LoadPriority, mayRestart: Bool = true
     ) -> Place {
         lastSequence += 1
         let sequence = lastSequence
         let shared = coalescedDownload(for: request)
-        let download = shared ?? add(Download(key: request, sequence: sequence))
+        let download = shared ?? add(Download(key: request, sequence: sequence, mayRestart: mayRestart))
         let sharedParse = shared.flatMap { existingParse(of: $0, for: parseKey) }
         let parse =
             sharedParse

@@ -143,7 +143,9 @@ extension LoadMachine {
 
     /// Frees a network slot for a visible load; returns whether it did.
     private mutating func preempt() -> Bool {
-        guard visibleCount > 0, let id = network.toPreempt(for: { mayStart($0.id, rank: $0.rank) }),
+        guard visibleCount > 0,
+            let id = network.toPreempt(
+                { downloads[$0]?.mayRestart ?? false }, for: { mayStart($0.id, rank: $0.rank) }),
             let download = downloads[id]
         else { return false }
         leaveStage(of: download, id: id)

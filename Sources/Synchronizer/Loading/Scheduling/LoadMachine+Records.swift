@@ -42,10 +42,13 @@ extension LoadMachine {
         var priorities = PriorityCounts()
         var stage = Stage.waitingToLookUp
         var interest = Interest.subscribed
+        /// Whether its request may be sent twice. If not, the download keeps its network slot.
+        let mayRestart: Bool
 
-        init(key: RequestKey?, sequence: Int64) {
+        init(key: RequestKey?, sequence: Int64, mayRestart: Bool) {
             self.key = key
             self.sequence = sequence
+            self.mayRestart = mayRestart
         }
 
         /// Whether it has a visible subscriber, and has neither arrived nor backs off.

@@ -129,25 +129,29 @@ struct NetworkQueue: Sendable {
 
     /// The speculative download that must give its slot to a waiting visible one: the least urgent, and of those the one that
     /// started last, because it has the least progress to lose.
-    func toPreempt(for isAllowed: (Waiting) -> Bool) -> RecordID? {
+    func toPreempt(_ mayRestart: (RecordID) -> Bool, for isAllowed: (Waiting) -> Bool) -> RecordID? {
         guard speculative > 0 else { return nil }
-        if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next), let victim = leastUrgent(on: nil) {
+        if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next),
+            let victim = leastUrgent(on: nil, mayRestart)
+        {
             return victim
         }
         // All slots of a host may be speculative even if there is a free slot in total.
         for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
             guard let state = hosts[host], state.running >= limits.perHost,
-                let next = best(on: host), next.rank.priority.isVisible, isAllowed(next)
+                let next = best(on: host), next.rank.priority.isVisible, isAllowed(next),
+                let victim = leastUrgent(on: host, mayRestart)
             else { continue }
-            return leastUrgent(on: host)
+            return victim
         }
         return nil
     }
 
-    private func leastUrgent(on host: RecordID?) -> RecordID? {
+    private func leastUrgent(on host: RecordID?, _ mayRestart: (RecordID) -> Bool) -> RecordID? {
         var victim: Running?
         for load in running where !load.rank.priority.isVisible && (host == nil || load.host == host) {
             if let old = victim, old.rank.priority < load.rank.priority { continue }
+            guard mayRestart(load.id) else { continue }
             victim = load
         }
         return victim?.id

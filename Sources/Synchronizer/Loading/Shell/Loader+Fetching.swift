@@ -12,6 +12,7 @@ extension Loader {
 
     /// Sends the request of a load whose lookup missed, now that it has a network slot.
     func send(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
+        if handle.isCancelled { return }  // a cancelled fetch would send its request before it is told
         var options = job.options
         options.purpose = .sendAfterMiss
         start(id, job: job, options: options, handle: handle)

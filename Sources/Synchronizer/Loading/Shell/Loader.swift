@@ -102,7 +102,8 @@ final class Loader: Sendable {
         _ job: LoadJob, as id: LoadReceiver.ID, receiver: LoadReceiver, in state: inout State
     ) -> Machine.DownloadID? {
         let place = state.machine.subscribe(
-            id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
+            id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority,
+            mayRestart: RetryPolicy.maySendAgain(job.request, isSafe: job.options.body != nil))
         if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
         if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }
         if receiver.isPrefetch { state.parses.update(place.parse) { $0.isPrefetched = true } }

@@ -148,6 +148,24 @@ struct SchedulingTests {
         #expect(bench.server.counts.requests == 3)
     }
 
+    @Test("an unsafe request in flight keeps its slot, because it must not be sent twice")
+    func unsafe() async throws {
+        let synchronizer = narrow()
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/stored")))
+        bench.server["/posted"] = Reply("p").waiting(for: gate)
+        var request = URLRequest(url: bench.server.url("/posted"))
+        request.httpMethod = "POST"
+        let posted = DataResource(request: request)
+        let post = Task { try await synchronizer.load(posted, priority: .low) }
+        try await gate.waitForArrivals()
+        start(synchronizer, "/x?1")
+        try await allLookedUp(synchronizer)
+        gate.open()
+        #expect(try await post.value == Data("p".utf8))
+        try await answers.wait(for: 1)
+        #expect(bench.server.requests.map(\.path) == ["/stored", "/posted", "/x"])
+    }
+
     @Test("each origin has its bound, and does not hold up another")
     func perHost() async throws {
         let other = try ScriptedServer()
