@@ -8,8 +8,9 @@ extension Synchronizer {
     /// background, too. `file:` and `data:` URLs are loaded as usual.
     ///
     /// Setting it to true ends the transfers in flight, and loads that wait for the network or for a retry stop waiting. All of
-    /// them are answered like new loads. A request with an unsafe method fails, although the server may have received it.
-    /// Setting it to false affects only later loads.
+    /// them are answered like new loads, which send their requests if the network is on again by then. A request with an unsafe
+    /// method fails with ``SynchronizerError/notCached(_:)``, although the server may have received it. Setting it to false
+    /// affects only later loads.
     ///
     /// A hook of yours, such as ``Configuration/prepare``, is called as usual, and should check this property before it
     /// uses the network.

@@ -34,7 +34,7 @@ final class StubTransport: Transport {
         return transfer
     }
 
-    /// Ends all transfers with `URLError.notConnectedToInternet`.
+    /// Ends all transfers because the network was switched off.
     func interrupt() {
         transfers.withLock { Array($0.values) }.forEach { $0.interrupt() }
     }
@@ -94,9 +94,9 @@ final class StubTransfer: Transfer {
         receive?(event)
     }
 
-    /// Ends the transfer with `URLError.notConnectedToInternet`.
+    /// Ends the transfer because the network was switched off.
     func interrupt() {
-        queue.async { self.deliver(.finished(URLError(.notConnectedToInternet))) }
+        queue.async { self.deliver(.finished(NetworkSwitchedOff())) }
         state.withLock { $0.task }?.cancel()
     }
 

@@ -15,9 +15,15 @@ extension Transport {
     package func mayProlong(_ head: ResponseHead, cacheTime: TimeInterval?) -> Bool { false }
 }
 
+/// Ends a transfer because the network was switched off. The error tells such an end from a failure of the network: the switch
+/// itself may be on again when the end is noticed.
+package struct NetworkSwitchedOff: Error {
+    package init() {}
+}
+
 /// What a session adds to requests.
 package protocol SessionFields: Sendable {
-    /// Ends all transfers that use the network with `URLError.notConnectedToInternet`.
+    /// Ends all transfers that use the network with ``NetworkSwitchedOff``.
     func interrupt()
 
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.

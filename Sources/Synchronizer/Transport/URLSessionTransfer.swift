@@ -58,7 +58,7 @@ final class URLSessionTransfer: Transfer {
 
     /// Ends the transfer because the network was switched off.
     func interrupt(on queue: DispatchQueue?) {
-        end(URLError(.notConnectedToInternet), on: queue)
+        end(NetworkSwitchedOff(), on: queue)
         task.cancel()
     }
 

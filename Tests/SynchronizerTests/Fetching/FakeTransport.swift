@@ -59,7 +59,9 @@ final class FakeTransport: Transport {
             defer { state.held = [] }
             return state.held
         }
-        transfers.forEach { $0.deliver(.failure(.notConnectedToInternet)) }
+        var end = FakeReply.failure(.notConnectedToInternet)
+        end.error = NetworkSwitchedOff()
+        transfers.forEach { $0.deliver(end) }
     }
 
     /// Answers the oldest request that is held.

@@ -214,6 +214,24 @@ struct ManagedFetchTests {
         #expect(events.body == "hello")
     }
 
+    @Test("a transfer ends although the network is on again by then: its request is sent again, unless it is unsafe")
+    func interruptedLate() {
+        let harness = FetchHarness(FakeReply(200, [:], "hello"))
+        for method in ["GET", "POST"] {
+            harness.transport.hold()
+            let events = harness.load { $0.httpMethod = method }
+            harness.transport.hold(false)
+            harness.transport.interrupt()
+            if method == "GET" {
+                #expect(events.body == "hello")
+            } else if case .notCached? = events.error {
+            } else {
+                Issue.record("\(String(describing: events.result))")
+            }
+        }
+        #expect(harness.transport.requests.map(\.httpMethod) == ["GET", "GET", "POST"])
+    }
+
     @Test("a load that waited for the network after a miss looks again when the network is switched off")
     func missedBeforeOffline() {
         let (store, transport, network) = (FakeStore(), FakeTransport(), NetworkSwitch())

@@ -44,4 +44,50 @@ struct NativeOfflineTests {
         harness.network.set(isOffline: true)
         #expect(isStored ? events.body == "hello" : isNotCached(events))
     }
+
+    @Test("a transfer ends although the network is on again by then: its request is sent again, unless it is unsafe")
+    func interruptedLate() {
+        let harness = NativeHarness(FakeReply(200, [:], "hello"))
+        for method in ["GET", "POST"] {
+            harness.session.network.hold()
+            let events = harness.load { $0.httpMethod = method }
+            harness.session.network.hold(false)
+            harness.session.interrupt()
+            #expect(method == "GET" ? events.body == "hello" : isNotCached(events))
+        }
+        #expect(harness.session.asked.map(\.httpMethod) == ["GET", "GET", "POST"])
+    }
+
+    /// A session that switches the network on when it is asked for the fields of a request.
+    private struct Reconnecting: NativeTransport {
+        let session: PlayedSession
+        let network: NetworkSwitch
+
+        func interrupt() { session.interrupt() }
+
+        func sessionHeaders(for request: URLRequest) -> [String: String] {
+            network.set(isOffline: false)
+            return session.sessionHeaders(for: request)
+        }
+
+        func perform(
+            _ request: URLRequest, cacheTime: TimeInterval?, receive: @escaping @Sendable (NativeEvent) -> Void
+        ) -> any Cancellable {
+            session.perform(request, cacheTime: cacheTime, receive: receive)
+        }
+    }
+
+    @Test("a fetch that has its slot keeps it if the network comes back during its lookup")
+    func reconnecting() {
+        let harness = NativeHarness(FakeReply(200, [:], "hello"))
+        let fetcher = NativeFetcher(
+            transport: Reconnecting(session: harness.session, network: harness.network), cache: harness.session.cache,
+            time: harness.clock, network: harness.network)
+        let events = Events()
+        events.fetch = fetcher.fetch(harness.request(), options: FetchOptions(maximumBodySize: 100)) { events.note($0) }
+        harness.network.set(isOffline: true)
+        events.fetch?.proceed()
+        #expect(events.body == "hello")
+        #expect(events.names.count { $0 == "needsNetwork" } == 1)
+    }
 }

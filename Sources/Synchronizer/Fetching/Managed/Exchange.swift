@@ -20,6 +20,9 @@ struct Exchange: Sendable {
     /// Whether the transfer ended with an error.
     var hasFailed: Bool { if case .failure? = end { true } else { false } }
 
+    /// Whether the transfer ended because the network was switched off.
+    var isInterrupted: Bool { if case .failure(is NetworkSwitchedOff)? = end { true } else { false } }
+
     mutating func receive(_ head: ResponseHead, at now: Date) {
         received.receive(head, at: now)
         if let resumption { received.continues(after: resumption.start) }

@@ -11,6 +11,7 @@ extension ManagedFetch {
                 request, trace: LoadTrace(),
                 headers: context.transport.sessionHeaders(for: request, knowing: options.sessionCookies))
         case .request(let request, let trace): lookUp(request, trace: trace)
+        case .offline(let request, let trace): lookUp(request, trace: trace, isOffline: true)
         // Without the network, the cache is the last resort: another load may have stored a response since the miss.
         case .miss(let request): lookUp(request, trace: LoadTrace(), entries: context.network.isOffline ? nil : [])
         case .step(let step): step
@@ -19,14 +20,16 @@ extension ManagedFetch {
 
     /// Looks up the entries, unless they are given. Entries that are too large for the caller are ignored, and not read.
     private func lookUp(
-        _ request: URLRequest, trace: LoadTrace, headers: [String: String]? = nil, entries: [CacheEntry]? = nil
+        _ request: URLRequest, trace: LoadTrace, headers: [String: String]? = nil, entries: [CacheEntry]? = nil,
+        isOffline: Bool = false
     ) -> FetchStep? {
         guard let url = request.url else { return nil }
         switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
         case "http", "https":
             let headers = headers ?? context.transport.sessionHeaders(for: request)
             let cacheRequest = CacheRequest(
-                request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline, body: options.body)
+                request, url: url, sessionHeaders: headers, isOffline: isOffline || context.network.isOffline,
+                body: options.body)
             guard cacheRequest.isWellFormed else { return nil }
             let moment = context.refreshes.moment
             let found = entries ?? lookUp(cacheRequest)

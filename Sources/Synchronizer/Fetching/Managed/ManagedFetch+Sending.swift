@@ -50,7 +50,7 @@ extension ManagedFetch {
         // The network may have been switched off before the transfer began.
         guard isNeeded, isOnlineNoMore(step) else { return }
         transfer.cancel()
-        end(number, with: .failure(URLError(.notConnectedToInternet)))
+        end(number, with: .failure(NetworkSwitchedOff()))
     }
 
     /// - Parameter number: the exchange to which the event belongs.

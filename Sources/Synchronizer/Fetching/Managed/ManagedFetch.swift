@@ -19,6 +19,8 @@ final class ManagedFetch: Fetch {
         case first(URLRequest)
         /// With another request, such as that of a redirect.
         case request(URLRequest, LoadTrace)
+        /// With a request that must not be sent: only the cache may answer it.
+        case offline(URLRequest, LoadTrace)
         /// With a request for which nothing is stored.
         case miss(URLRequest)
         /// With a step that was decided before.
@@ -76,9 +78,9 @@ final class ManagedFetch: Fetch {
         // Send the request.
         send(step) { [self] finished in
             var exchange = finished
-            if finished.hasFailed, isOnlineNoMore(finished.step) {
+            if finished.isInterrupted || (finished.hasFailed && isOnlineNoMore(finished.step)) {
                 keepInterrupted(finished)
-                return run(.request(step.request, step.trace))
+                return run(afterInterruption(of: step))
             }
             switch conclusion(of: &exchange) {
             case .answer(let answer, let change):
@@ -198,6 +200,13 @@ extension ManagedFetch {
         step.cacheRequest.policy != .offline && context.network.isOffline
     }
 
+    /// Where an interrupted request begins again, as a new load would: the switch may be on again by now. Then the request is sent
+    /// again, unless it must not be sent twice.
+    private func afterInterruption(of step: FetchStep) -> Start {
+        RetryPolicy.maySendAgain(step.request, isSafe: options.body != nil)
+            ? .request(step.request, step.trace) : .offline(step.request, step.trace)
+    }
+
     /// Whether the fetch has been neither answered nor cancelled.
     var isOpen: Bool { state.withLock { $0.receive != nil } }
 
@@ -217,7 +226,8 @@ extension ManagedFetch {
 
     private func finishInvalid(_ start: Start) {
         switch start {
-        case .request(let request, let trace): finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
+        case .request(let request, let trace), .offline(let request, let trace):
+            finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
         case .first(let request), .miss(let request):
             finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
         case .step(let step): finish(.failure(.invalidRequest(step.context)))

@@ -25,6 +25,8 @@ final class NativeFetch: Fetch {
         var receive: (@Sendable (FetchEvent) -> Void)?
         /// The request to send once the load has a network slot.
         var waiting: URLRequest?
+        /// Whether the load has given the fetch its network slot.
+        var hasSlot = false
         var task: NativeTask?
         var tasks = 0
     }
@@ -53,8 +55,8 @@ final class NativeFetch: Fetch {
 
     func proceed() {
         let request = state.withLock { state in
-            defer { state.waiting = nil }
-            return state.waiting
+            state.hasSlot = true
+            return state.waiting.take()
         }
         if let request { send(request) }
     }
@@ -122,9 +124,20 @@ final class NativeFetch: Fetch {
         request.url.map { cacheRequest(request, url: $0) }
     }
 
+    /// Sends the request once the load has a network slot, which it gets only once.
     private func wait(_ request: URLRequest) {
-        state.withLock { $0.waiting = request }
+        let hasSlot = state.withLock { state in
+            if !state.hasSlot { state.waiting = request }
+            return state.hasSlot
+        }
+        if hasSlot { return send(request) }
         report(.needsNetwork(nothingStored: false))  // a new fetch would have to look up again
+    }
+
+    /// The network was switched off while the request was in flight. It begins again, as a new load would, unless it must not be
+    /// sent twice: the switch may be on again by now.
+    private func beginAgain() {
+        if RetryPolicy.maySendAgain(request, isSafe: options.body != nil) { lookUp() } else { finishMissed() }
     }
 
     private func send(_ request: URLRequest) {
@@ -151,7 +164,7 @@ final class NativeFetch: Fetch {
         if isNeeded { sink?.transferIsKnown() }
         // The network may have been switched off before the task began.
         if !isNeeded || isForbidden(request) { transfer.cancel() }
-        if isNeeded, isForbidden(request) { lookUp() }
+        if isNeeded, isForbidden(request) { beginAgain() }
     }
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
@@ -202,9 +215,9 @@ final class NativeFetch: Fetch {
         case .measured(let network): update { $0.network = network }
         case .finished(let error):
             if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
-            if error != nil, isForbidden(task.request) {
+            if error is NetworkSwitchedOff || (error != nil && isForbidden(task.request)) {
                 task.sink?.abandon {}
-                return lookUp()
+                return beginAgain()
             }
             completeFile(of: task, with: error)
         }

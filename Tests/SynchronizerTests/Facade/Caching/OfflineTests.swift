@@ -109,6 +109,19 @@ struct OfflineTests {
         try await synchronizer.waitUntilIdle()
     }
 
+    @Test("sends the interrupted requests again if it is offline for a moment only")
+    func moment() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("older").waiting(for: gate, .afterBody(2))
+        let load = Task { try await synchronizer.load(resource) }
+        try await gate.waitForArrivals(1)
+        bench.server["/a"] = Reply("newer")
+        synchronizer.isOffline = true
+        synchronizer.isOffline = false
+        #expect(try await load.value == Data("newer".utf8))
+        #expect(bench.server.counts.requests == 2)
+    }
+
     @Test("sends none of the requests that wait for a slot, prefetches included")
     func queued() async throws {
         let gate = Gate()
