@@ -10,6 +10,7 @@ final class FakeStore: ResponseStore {
         var lookups = 0
         var updates = 0
         var beforeChange: (@Sendable () -> Void)?
+        var afterRemoval: (@Sendable () -> Void)?
     }
 
     let invalidations = InvalidationLog()
@@ -22,6 +23,9 @@ final class FakeStore: ResponseStore {
 
     /// Has something done before the next response is stored or updated.
     func beforeChange(_ change: @escaping @Sendable () -> Void) { state.withLock { $0.beforeChange = change } }
+
+    /// Has something done after the next removal of a URL's entries.
+    func afterRemoval(_ change: @escaping @Sendable () -> Void) { state.withLock { $0.afterRemoval = change } }
 
     private func prepareChange() { state.withLock { $0.beforeChange.take() }?() }
 
@@ -73,6 +77,7 @@ final class FakeStore: ResponseStore {
 
     func removeEntries(for url: String) {
         state.withLock { $0.entries.removeAll { $0.entry.response.url == url } }
+        state.withLock { $0.afterRemoval.take() }?()
     }
 
     func removeAll() {

@@ -90,6 +90,30 @@ struct NativeInvalidationTests {
         #expect(harness.session.cache.all.isEmpty)
     }
 
+    @Test("a lookup that missed before a response was stored and invalidated does not end its removal")
+    func missedBefore() {
+        let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        harness.fetcher.cache.removing.suspend()
+        harness.session.cache.afterLookup.withLock { action in
+            action = {
+                harness.load()
+                harness.fetcher.removeStoredSoon(for: [harness.request()])
+            }
+        }
+        harness.load()
+        #expect(harness.start { $0.cachePolicy = .returnCacheDataDontLoad }.fetched == nil)
+        harness.fetcher.cache.removing.resume()
+        harness.finishRemovals()
+    }
+
+    @Test("nor does a request that is not looked up")
+    func reloading() {
+        let harness = harnessWithLateRemoval()
+        harness.session.network.hold()
+        harness.load { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+        #expect(harness.start { $0.cachePolicy = .returnCacheDataDontLoad }.fetched == nil)
+    }
+
     @Test("a response to an unsafe method invalidates the entry")
     func unsafe() {
         let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))

@@ -16,8 +16,13 @@ final class URLKeyedCache: URLCache, @unchecked Sendable {  // its state is Lock
     /// From now on nothing is removed, until this is called again.
     func removeLate(_ isLate: Bool) { stored.withLock { $0.isLate = isLate } }
 
+    /// Has something done after the next lookup, before its result is known.
+    let afterLookup = Locked<(@Sendable () -> Void)?>(nil)
+
     override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        stored.withLock { stored in request.url.flatMap { stored.responses[$0] } }
+        let found = stored.withLock { stored in request.url.flatMap { stored.responses[$0] } }
+        afterLookup.withLock { $0.take() }?()
+        return found
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {

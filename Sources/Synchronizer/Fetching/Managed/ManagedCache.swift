@@ -13,7 +13,7 @@ final class ManagedCache: Sendable {
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
     private let abandoned = AbandonedBodies()
-    private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
+    let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules, leases: RequestLeases? = nil) {
         leasing = Leasing(store, limits: leases, time: time)
@@ -201,8 +201,9 @@ final class ManagedCache: Sendable {
 
     private func removePending(_ key: String) {
         dispatchPrecondition(condition: .onQueue(removing))
-        guard removals.contains(key) else { return }  // already removed; an entry under the key is a new one
+        // Without a removal, an entry under the key is a new one.
+        guard let removal = removals.last(of: key) else { return }
         removeEntries(for: key)
-        removals.end(key)
+        removals.end(key, upTo: removal)
     }
 }

@@ -23,9 +23,13 @@ final class NativeCache: Sendable {
 
     /// What the cache has for a request. May block on the disk.
     func lookUp(_ request: CacheRequest, for urlRequest: URLRequest, limit: Int) -> NativeLookup {
-        let found = request.policy.looksUp && request.method == "GET" ? cache?.cachedResponse(for: urlRequest) : nil
-        let isRemoved = removals.contains(request.url)
-        if isRemoved { found == nil ? removals.end(request.url) : removeSoon(urlRequest, key: request.url) }
+        let removal = removals.last(of: request.url)  // first: only a later miss shows that the response is gone
+        let isRemoved = removal != nil
+        let looksUp = request.policy.looksUp && request.method == "GET"
+        let found = looksUp ? cache?.cachedResponse(for: urlRequest) : nil
+        if let removal, looksUp {
+            found == nil ? removals.end(request.url, upTo: removal) : removeSoon(urlRequest, key: request.url)
+        }
         let entry = isRemoved ? nil : found.flatMap { NativeEntry($0, for: request, limit: limit, at: time.now) }
         let candidates = entry.map { [Candidate($0.response, bodySize: $0.body.count)] } ?? []
         let decision = rules.decision(for: request, among: candidates, at: time.now)
@@ -63,8 +67,10 @@ final class NativeCache: Sendable {
     /// Apple's cache may remove a response a little later; until then lookups ignore it.
     private func remove(_ request: URLRequest, key: String) {
         guard let cache else { return }
+        let removal = removals.last(of: key)
         if let store { store.removeEntries(for: key) } else { cache.removeCachedResponse(for: request) }
-        if cache.cachedResponse(for: request) == nil { removals.end(key) } else { removals.add([key]) }
+        guard cache.cachedResponse(for: request) == nil else { return removals.add([key]) }
+        if let removal { removals.end(key, upTo: removal) }
     }
 }
 
