@@ -1,9 +1,11 @@
 // What happens to a download after its last subscriber has cancelled.
 extension LoadMachine {
-    /// Releases a download that no parse waits for, or keeps it for its grace period.
+    /// Releases a download that no parse waits for, or keeps it for its grace period if another load may join it.
     mutating func releaseIfUnused(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
-        guard hasGracePeriod, download.stage.mayLinger else { return release(id) }
+        guard hasGracePeriod, download.stage.mayLinger, coalescedDownload(for: download.key) == id else {
+            return release(id)
+        }
         lastGraceToken &+= 1
         let token = lastGraceToken
         change(id) { $0.interest = .gracePeriod(token: token) }

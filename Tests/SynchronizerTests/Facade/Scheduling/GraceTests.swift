@@ -40,6 +40,17 @@ struct GraceTests {
         #expect(bench.server.counts.requests == 1)
     }
 
+    @Test("a request that no other load can join has none")
+    func unsafe() async throws {
+        var request = resource.request()
+        request.httpMethod = "POST"
+        let cancel = synchronizer.loadResource(DataResource(request: request), on: .global()) { _ in }
+        try await gate.waitForArrivals()
+        cancel()
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+        try await bench.server.waitUntilConnectionsClosed()
+    }
+
     @Test("after it the request is cancelled")
     func ends() async throws {
         try await leaveInFlight()
