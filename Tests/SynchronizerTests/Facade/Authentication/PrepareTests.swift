@@ -215,7 +215,10 @@ struct PrepareTests {
         }
         _ = try await signing.load(resource)
         signing.invalidate(resource)
-        try await waitUntil("its object is removed") { signing.memory.count == 0 }
+        let cache = signing.configuration.urlCache
+        try await waitUntil("its object and its response are removed") {
+            signing.memory.count == 0 && cache?.cachedResponse(for: URLRequest(url: target)) == nil
+        }
         #expect(try await signing.loaded(resource).source == .network)
     }
 

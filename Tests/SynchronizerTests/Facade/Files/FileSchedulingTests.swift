@@ -29,7 +29,7 @@ struct FileSchedulingTests {
         for (name, priority) in [("low", LoadPriority.low), ("high", .high), ("normal", .normal)] {
             start(name, "/x?\(name)", priority)
         }
-        while recorder.names.count(where: { $0 == "needsNetwork" }) < 4 { await Task.yield() }
+        try await waitUntil("all wait for the network") { recorder.names.count { $0 == "needsNetwork" } >= 4 }
         #expect(server.requests.count == 1)
         gate.open()
         try await done.wait(for: 4)

@@ -192,7 +192,7 @@ struct FileTests {
         bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"])
         let synchronizer = files.synchronizer()
         synchronizer.prefetch([files.resource()], to: .disk)
-        while synchronizer.prefetchStatistics.loaded == 0 { await Task.yield() }
+        try await waitUntil("it is loaded") { synchronizer.prefetchStatistics.loaded > 0 }
         #expect(try files.names.isEmpty)
         #expect(try await synchronizer.loaded(files.resource()).source == .cache)
         #expect(files.content() == body)
