@@ -110,7 +110,7 @@ public final class Synchronizer: Sendable {
                 },
                 forgetObject: { memory.remove($0) },
                 forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }, known: known),
-            hooks: configuration.hooks, observer: observer)
+            hooks: configuration.hooks, isOffline: { network.isOffline }, observer: observer)
         network.whenOffline { [weak loader] in loader?.endBackOffs() }
         prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
         let stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }

@@ -20,6 +20,9 @@ final class FakeFetcher: Fetching {
 
     private let remembers: Bool
 
+    /// Called when all that is stored is removed.
+    let whenRemoving = Locked<(@Sendable () -> Void)?>(nil)
+
     /// - Parameter remembers: whether it keeps all fetches that have begun, for a test to look at.
     init(needsNetwork: Bool = true, nothingStored: Bool = false, remembers: Bool = false) {
         self.remembers = remembers
@@ -72,7 +75,7 @@ final class FakeFetcher: Fetching {
     }
 
     func removeStored(for request: URLRequest) {}
-    func removeAllStored() {}
+    func removeAllStored() { whenRemoving.withLock { $0 }?() }
 }
 
 final class FakeFetch: Fetch {
@@ -92,14 +95,16 @@ final class FakeFetch: Fetch {
     var isCancelled: Bool { receive.withLock { $0 == nil } }
 
     /// Ends it with the URL's path as its body, of no use after this moment.
-    func finish() {
+    func finish(freshUntil: Date = .distantPast) {
         guard let url = request.url,
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
         else { return }
         let fetched = Fetched(
-            body: Data(url.path.utf8), response: ResponseHead(response), freshUntil: .distantPast, trace: LoadTrace())
-        receive.withLock { $0 }?(.finished(.success(fetched)))
+            body: Data(url.path.utf8), response: ResponseHead(response), freshUntil: freshUntil, trace: LoadTrace())
+        report(.finished(.success(fetched)))
     }
+
+    func report(_ event: FetchEvent) { receive.withLock { $0 }?(event) }
 
     func proceed() { begin(self) }
     func provisional() -> Fetched? { nil }

@@ -36,7 +36,9 @@ extension Loader {
         switch event {
         case .needsNetwork(let nothingStored):
             updateDownload(id, of: handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
-        case .waitsForLease: updateDownload(id, of: handle) { $0.waitsForLease(id, at: time.now) }
+        case .waitsForLease:
+            updateDownload(id, of: handle) { $0.waitsForLease(id, at: time.now) }
+            if isOffline() { endBackOff(id) }  // the wait may have begun after `endBackOffs`
         case .waited(let end): updateDownload(id, of: handle) { $0.waited(id, end: end, at: time.now) }
         case .redirected(let url):
             if isObserved { updateDownload(id, of: handle) { $0.note(.redirected(to: url), of: id) } }

@@ -31,6 +31,8 @@ final class Loader: Sendable {
     /// Whether there is an observer. A separate `Bool`, because reading the observer itself would retain and release it.
     let isObserved: Bool
     let hooks: RequestHooks?
+    /// Whether the network is switched off. It becomes true before ``endBackOffs()`` is called.
+    let isOffline: @Sendable () -> Bool
     private let gracePeriod: TimeInterval
     let timeLimit: TimeInterval
     let previewInterval: TimeInterval
@@ -45,13 +47,15 @@ final class Loader: Sendable {
         gracePeriod: TimeInterval,
         retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25,
         derivedObjects: DerivedObjects? = nil, memory: Memory,
-        hooks: RequestHooks? = nil, observer: (any SynchronizerObserver)? = nil
+        hooks: RequestHooks? = nil, isOffline: @escaping @Sendable () -> Bool = { false },
+        observer: (any SynchronizerObserver)? = nil
     ) {
         self.fetcher = fetcher
         self.time = time
         self.gracePeriod = gracePeriod
         self.memory = memory
         self.hooks = hooks
+        self.isOffline = isOffline
         self.timeLimit = timeLimit
         self.previewInterval = previewInterval
         self.derivedObjects = derivedObjects
@@ -155,6 +159,11 @@ final class Loader: Sendable {
         update { state in state.downloads.ids.forEach { state.machine.backOffEnded($0) } }
     }
 
+    /// Looks up a load that backs off.
+    func endBackOff(_ id: Machine.DownloadID) {
+        update { $0.machine.backOffEnded(id) }
+    }
+
     /// The kind of the current thread.
     enum Thread {
         case own
@@ -222,7 +231,8 @@ final class Loader: Sendable {
             // Weak, because the alarm may go off long after the last load.
             _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.failOverdue(at: time.now) } }
         case .backOff(let id, let delay):
-            _ = time.schedule(after: delay) { self.update { $0.machine.backOffEnded(id) } }
+            _ = time.schedule(after: delay) { self.endBackOff(id) }
+            if isOffline() { endBackOff(id) }  // it may have begun after `endBackOffs`
         case .parse(let id, let parse, let fetched)
         where (parse.job.parsesQuickly || parse.derived != nil) && thread != .caller:
             self.parse(id, parse: parse, of: fetched.value)
