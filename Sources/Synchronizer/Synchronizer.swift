@@ -118,11 +118,11 @@ public final class Synchronizer: Sendable {
         let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onRemoval {
             [weak memory, weak loader] url in
             if let url {
-                memory?.remove { $0.identity.cacheKey == url }
                 loader?.invalidate([url])
             } else {
-                memory?.removeAll()
+                // Memory comes last, because a parse that ends before the invalidation still keeps its object.
                 loader?.invalidateAll()
+                memory?.removeAll()
             }
         }
         self.stopListening = {
