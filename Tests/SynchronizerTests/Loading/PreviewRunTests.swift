@@ -55,8 +55,8 @@ struct PreviewRunTests {
     @Test("requests one slot at a time, and shows all bytes that have arrived by then")
     func turnsAndBytes() {
         run.begin(head)
-        run.received(Data("a".utf8))
-        run.received(Data("b".utf8))
+        run.received(Data("a".utf8), upTo: 1)
+        run.received(Data("b".utf8), upTo: 2)
         #expect(dues.withLock { $0 } == 1)
         takeSlot()
         #expect(shown.elements == ["ab"])
@@ -66,7 +66,7 @@ struct PreviewRunTests {
     @Test("one that makes way is made anew, by another previewer")
     func makesWay() {
         run.begin(head)
-        run.received(Data("a".utf8))
+        run.received(Data("a".utf8), upTo: 1)
         run.makeWay()
         takeSlot()
         #expect(shown.elements.isEmpty)
@@ -79,14 +79,64 @@ struct PreviewRunTests {
     @Test("after a resume they go on with the same bytes, or not at all")
     func resume() {
         run.begin(head)
-        run.received(Data("a".utf8))
+        run.received(Data("a".utf8), upTo: 1)
         takeSlot()
         run.goOn(after: 1)
-        run.received(Data("b".utf8))
+        run.received(Data("b".utf8), upTo: 2)
         takeSlot()
         #expect(shown.elements == ["a", "ab"])
         run.goOn(after: 5)
-        run.received(Data("f".utf8))
+        run.received(Data("f".utf8), upTo: 6)
         #expect(dues.withLock { $0 } == 2)
+    }
+
+    @Test("there are none of a body with a hole; a new response begins anew, also if a preview was due at the hole")
+    func hole() {
+        run.begin(head)
+        run.received(Data("a".utf8), upTo: 1)
+        run.received(Data("c".utf8), upTo: 3)
+        takeSlot()
+        run.received(Data("d".utf8), upTo: 4)
+        #expect(shown.elements.isEmpty)
+        run.begin(head)
+        run.received(Data("x".utf8), upTo: 1)
+        #expect(dues.withLock { $0 } == 2)
+        takeSlot()
+        #expect(shown.elements == ["x"])
+    }
+
+    @Test("a watcher that joins when bytes have gone unwatched gets none of this body")
+    func unwatched() async throws {
+        let (fetcher, clock) = (FakeFetcher(nothingStored: true), ManualClock())
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.time = clock
+        let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
+        let loader = synchronizer.loader
+        let resource = Watched(url: try #require(URL(string: "http://a.example/a")), previewers: previewers)
+        func subscribe(_ wants: LoadReceiver.Steps) -> LoadReceiver.ID {
+            let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+            let receiver = LoadReceiver(wants) { [shown] step in
+                if case .previewed(let object, _) = step { shown.append("\(object)") }
+            }
+            return synchronizer.enter(job, mayBlock: true, receiver: receiver)
+        }
+        let (plain, watcher) = (subscribe([]), subscribe(.previews))
+        let fetch = try #require(fetcher.take("/a"))
+        func receive(_ text: String) {
+            fetch.report(.received(Data(text.utf8)))
+            loader.parses.sync(flags: .barrier) {}
+            clock.advance(by: 1)
+            loader.parses.sync(flags: .barrier) {}
+        }
+        fetch.report(.response(head, expectedBytes: nil))
+        receive("a")
+        #expect(shown.elements == ["a"])
+        loader.leave(watcher)
+        receive("b")  // after it the loader knows that nobody watches
+        receive("c")
+        let other = subscribe(.previews)
+        receive("d")
+        #expect(shown.elements == ["a"])
+        for id in [plain, other] { loader.leave(id) }
     }
 }

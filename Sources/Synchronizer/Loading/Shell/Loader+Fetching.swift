@@ -43,21 +43,25 @@ extension Loader {
         case .redirected(let url):
             if isObserved { updateDownload(id, of: handle) { $0.note(.redirected(to: url), of: id) } }
         case .response(let head, let expected):
-            informWatchers(of: id, handle: handle, tell: { $0.begin(head) }) {
+            informWatchers(of: id, handle: handle, tell: { run, _ in run.begin(head) }) {
                 $0.begin(received: 0, expected: expected)
             }
             if isObserved { updateDownload(id, of: handle) { $0.note(.response(head.urlResponse), of: id) } }
         case .offered(let offer): takeObjects(offer, of: id, handle: handle)
         case .resumed(let start, let expected):
-            informWatchers(of: id, handle: handle, tell: { $0.goOn(after: start) }) {
+            informWatchers(of: id, handle: handle, tell: { run, _ in run.goOn(after: start) }) {
                 $0.begin(received: start, expected: expected)
             }
         case .received(let data):
-            informWatchers(of: id, handle: handle, tell: { $0.received(data) }) { $0.received += data.count }
+            informWatchers(of: id, handle: handle, tell: { $0.received(data, upTo: $1.received) }) {
+                $0.received += data.count
+            }
             if isObserved { updateDownload(id, of: handle) { $0.note(.data(data.count), of: id) } }
         case .spooling(let tap): attachStreams(to: tap, of: id, handle: handle)
         case .sent(let count, let expected):
-            informWatchers(of: id, handle: handle, tell: { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
+            informWatchers(of: id, handle: handle, tell: { _, _ in }) {
+                ($0.sent, $0.expectedToSend) = (count, expected)
+            }
         case .authorized:
             updateDownload(id, of: handle) { $0.invalidate(id) }
         case .invalidated(let keys):
@@ -145,7 +149,7 @@ extension Loader {
     /// Updates the progress, and informs previews and receivers.
     @inline(never)
     private func informWatchers(
-        of id: Machine.DownloadID, handle: FetchHandle, tell: (PreviewRun) -> Void,
+        of id: Machine.DownloadID, handle: FetchHandle, tell: (PreviewRun, LoadProgress) -> Void,
         _ change: (inout LoadProgress) -> Void
     ) {
         let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
@@ -160,7 +164,7 @@ extension Loader {
             )
         }
         guard let (progress, previews, receivers) = watchers else { return }
-        previews.forEach(tell)
+        previews.forEach { tell($0, progress) }
         receivers.forEach { $0.report(.progressed(progress)) }
     }
 }

@@ -7,6 +7,7 @@ final class PreviewRun: Sendable {
 
     private struct State {
         var pacer: PreviewPacer
+        /// Nil while no previews are made: no response has begun, or some of its bytes are missing.
         var head: ResponseHead?
         var body = Data()
         /// Counts responses: a retry starts over.
@@ -14,6 +15,12 @@ final class PreviewRun: Sendable {
         var isOver = false
         /// Whether a parse waits for the slot of the running preview.
         var isToMakeWay = false
+
+        /// Makes no previews until a new response begins.
+        mutating func endPreviews() {
+            head = nil
+            body = Data()
+        }
     }
 
     /// The previewer of the current response, used only by the thread that has the run's slot.
@@ -58,12 +65,18 @@ final class PreviewRun: Sendable {
     /// begins.
     func goOn(after count: Int) {
         state.withLock { state in
-            if state.body.count != count { state.head = nil }
+            if state.body.count != count { state.endPreviews() }
         }
     }
 
-    func received(_ data: Data) {
+    /// - Parameter count: the bytes of the body so far. The run has missed some of them if there were no watchers for a while.
+    func received(_ data: Data, upTo count: Int) {
         perform { state, now in
+            guard state.head != nil else { return .nothing }
+            guard state.body.count + data.count == count else {
+                state.endPreviews()
+                return .nothing
+            }
             state.body.append(data)
             return state.pacer.received(at: now)
         }
@@ -79,7 +92,7 @@ final class PreviewRun: Sendable {
 
     private func perform(_ event: (inout State, Double) -> PreviewPacer.Action) {
         let now = time.now.timeIntervalSinceReferenceDate
-        let action = state.withLock { $0.isOver || $0.head == nil ? .nothing : event(&$0, now) }
+        let action = state.withLock { $0.isOver ? .nothing : event(&$0, now) }
         switch action {
         case .nothing: break
         case .preview:
@@ -95,7 +108,8 @@ final class PreviewRun: Sendable {
 
     /// Makes a preview of the bytes so far.
     func preview() {
-        let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
+        let (body, begun, response) = state.withLock { ($0.body, $0.head, $0.response) }
+        guard let head = begun else { return }
         if maker.response != response {
             maker.response = response
             maker.preview = makePreviewer()
@@ -103,7 +117,7 @@ final class PreviewRun: Sendable {
         let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToMakeWay } }) {
             maker.preview?(body)
         }
-        if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
+        if let object, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
     }
 
     /// The slot was released. If the preview was cancelled for a parse, the next one uses a new previewer, because the old one
