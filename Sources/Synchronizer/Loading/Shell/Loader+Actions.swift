@@ -19,6 +19,8 @@ extension Loader {
         case alarm(after: TimeInterval)
         case parse(Machine.ParseID, ParseRecord, Boxed<Fetched>)
         case parseStored(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        /// Show the stored response to a subscriber that came after the others had seen it.
+        case showStored(LoadReceiver, Boxed<StoredCopy.Shown>)
         case preview(Machine.ParseID, PreviewRun)
         case stopPreview(PreviewRun)
         case deliver(Few<(LoadReceiver.ID, LoadReceiver)>, LoadResult)

@@ -114,6 +114,9 @@ final class Loader: Sendable {
         if receiver.isWatching { state.downloads.update(place.download) { $0.watchers.append(id) } }
         if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
         let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
+        if receiver.wants.contains(.stored), case .reported(let shown)? = state.parses[place.parse]?.stored {
+            state.extraActions.append(.showStored(receiver, shown))
+        }
         return wantsStored && !place.isNewDownload ? place.download : nil
     }
 
@@ -240,6 +243,8 @@ final class Loader: Sendable {
             parses.async { self.parse(id, parse: parse, of: fetched.value) }
         case .parseStored(let id, let parse, let fetched):
             parses.async { self.parseStored(id, parse: parse, of: fetched.value) }
+        case .showStored(let receiver, let shown):
+            receiver.report(.stored(shown.value.object))
         case .preview(let id, let run):
             parses.async { self.preview(id, with: run) }
         case .stopPreview(let run):

@@ -228,6 +228,26 @@ struct UpdatesTests {
         #expect(bench.server.counts.requests == 2)
     }
 
+    @Test("so does one that joins after the stored object was shown")
+    func joiningLater() async throws {
+        try await storeStale()
+        let gate = Gate()
+        bench.server["/a"] = Reply("new").waiting(for: gate)
+        let shown = Collector<String>()
+        let first = Task { [synchronizer, resource] in
+            for try await update in synchronizer.updates(of: resource) { shown.append(update.object.text) }
+        }
+        try await shown.wait(for: 1)
+        let second = synchronizer.updates(of: resource)
+        gate.open()
+        var texts: [String] = []
+        for try await update in second { texts.append(update.object.text) }
+        #expect(texts == ["old", "new"])
+        try await first.value
+        #expect(shown.elements == ["old", "new"])
+        #expect(bench.server.counts.requests == 2)
+    }
+
     @Test("on the main actor an object in memory is delivered before followResource returns")
     @MainActor func following() async throws {
         serve("old", etag: "\"1\"")
