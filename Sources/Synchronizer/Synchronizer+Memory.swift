@@ -102,9 +102,10 @@ extension Synchronizer {
     /// If other synchronizers share the cache, it does not store the responses to their loads in flight either. But those
     /// synchronizers keep their objects in memory, and their later loads may coalesce with their loads in flight.
     public func removeAll() {
+        loader.invalidateAll()  // what a hook returns from now on may be for the old user
         memory.removeAll()
         fetcher.removeAllStored()
-        // After the removal, because until then the store could still answer loads. Their objects are not kept either.
+        // Once more after the removal, because until then the store could still answer loads. Their objects are not kept either.
         loader.invalidateAll()
         memory.removeAll()
     }

@@ -56,6 +56,11 @@ final class HookedLoad: Sendable {
     /// The URL for errors: the caller does not know that of the prepared request.
     var url: URL? { original.callerURL }
 
+    var priority: LoadPriority { state.withLock { $0.priority } }
+
+    /// Whether the caller has its result or has cancelled, or the load has reached its time limit.
+    var isOver: Bool { state.withLock { $0.cancellations == nil } }
+
     func setPriority(_ priority: LoadPriority) { state.withLock { $0.priority = priority } }
 
     /// Calls the closure when the load is over; at once if it is over already.

@@ -13,11 +13,15 @@ extension Loader {
 
     /// Subscribes with a request when it is prepared.
     private func begin(_ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID) {
-        guard let prepare = load.hooks?.prepare else { return enter(request, as: id) }
+        guard let prepare = load.hooks?.prepare else {
+            enter(request, as: id)
+            return
+        }
         let task = Task {
             do {
-                enter(try await prepared(request, by: prepare), as: id)
+                try await self.prepare(request, by: prepare) { enter($0, as: id, unlessRemovedSince: $1) }
             } catch {
+                if load.isOver { return }
                 let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
                 end(id, with: error)
             }
@@ -32,14 +36,26 @@ extension Loader {
     }
 
     /// Prepares a request. If everything was removed before the hook returned, prepares it again, because it may have the
-    /// credentials of the old user. The number of attempts is limited, because the hook itself may remove everything each time.
+    /// credentials of the old user.
     func prepared(_ request: URLRequest, by prepare: RequestHooks.Prepare) async throws -> URLRequest {
-        var attempts = 0
-        while true {
-            attempts += 1
+        var result = request
+        try await self.prepare(request, by: prepare) { prepared, removals in
+            result = prepared
+            return state.withLock { !$0.hasRemoved(since: removals) }
+        }
+        return result
+    }
+
+    /// Prepares a request for `use`, and again if `use` returns false because everything was removed since the given number of
+    /// removals. The number of attempts is limited, because the hook itself may remove everything each time: the last one gets no
+    /// number.
+    private func prepare(
+        _ request: URLRequest, by prepare: RequestHooks.Prepare, use: (URLRequest, _ removals: Int?) -> Bool
+    ) async throws {
+        for attempt in 1...8 {
             let removals = state.withLock { $0.removals }
             let prepared = try await RequestHooks.$isRunning.withValue(true) { try await prepare(request) }
-            if attempts == 8 || state.withLock({ $0.removals }) == removals { return prepared }
+            if use(prepared, attempt == 8 ? nil : removals) { return }
         }
     }
 
@@ -51,39 +67,51 @@ extension Loader {
             guard let refusal = load.refusal(error, of: id) else {
                 return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
             }
-            perform(state.withLock { $0.authentications.refused(refusal) })
+            let (step, removals) = state.withLock { ($0.authentications.refused(refusal), $0.removals) }
+            perform(step, unlessRemovedSince: removals)
         }
     }
 
-    /// Subscribes with this request, unless the load is over.
-    private func enter(_ request: URLRequest, as id: LoadReceiver.ID) {
+    /// Subscribes with this request, unless the load is over. Returns false, without effect, if everything was removed since the
+    /// given number of removals.
+    @discardableResult
+    func enter(_ request: URLRequest, as id: LoadReceiver.ID, unlessRemovedSince removals: Int? = nil) -> Bool {
         let cookies = fetcher.sessionCookies(for: request)
         let entry = state.withLock { state -> (LoadJob, LoadReceiver)? in
-            guard let receiver = state.receivers[id], let load = receiver.hooked else { return nil }
+            guard let receiver = state.receivers[id], let load = receiver.hooked, !load.isOver else { return nil }
             let sentAt = state.authentications.count
             let identity = ResourceIdentity(request, cacheKey: load.original.cacheKey)
             return (load.job(for: identity, cookies: cookies, sentAt: sentAt), receiver)
         }
-        guard let (job, receiver) = entry else { return }
+        guard let (job, receiver) = entry else { return true }
         receiver.report(.prepared(job))
         let now = time.now
-        let (known, toReport) = update(on: .caller) { state -> (LoadedObject?, Machine.DownloadID?) in
-            guard state.receivers.contains(id) else { return (nil, nil) }
-            if let known = memory.known(job, now) { return (known, nil) }
-            return (nil, subscribe(job, as: id, receiver: receiver, in: &state))
+        let (isRemoved, known, toReport) = update(on: .caller) { state -> (Bool, LoadedObject?, Machine.DownloadID?) in
+            // The time limit ends the load before it unsubscribes, so it cannot miss a subscription that is made here.
+            guard state.receivers.contains(id), receiver.hooked?.isOver == false else { return (false, nil, nil) }
+            if state.hasRemoved(since: removals) { return (true, nil, nil) }
+            if let known = memory.known(job, now) { return (false, known, nil) }
+            return (false, nil, subscribe(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
-        guard let known else { return }
+        guard let known else { return !isRemoved }
         note(.cached(.memory), url: job.request.url)
         receiver.report(.finished(id, .success(known.fromMemory(at: now))))
+        return true
     }
 
     // MARK: - Authentication
 
-    private func perform(_ step: Authentications<LoadReceiver.ID>.Step) {
+    private func perform(_ step: Authentications<LoadReceiver.ID>.Step, unlessRemovedSince removals: Int) {
         switch step {
         case .wait: break
-        case .send(let id, let request): enter(request, as: id)
+        case .send(let id, let request):
+            // After a removal the new credentials may be those of the old user: the load begins again.
+            if !enter(request, as: id, unlessRemovedSince: removals),
+                let load = state.withLock({ $0.receivers[id]?.hooked })
+            {
+                begin(load.original.request, for: load, as: id)
+            }
         case .authenticate(let refusal): authenticate(refusal)
         case .fail(let id, let error): end(id, with: error)
         }
@@ -102,11 +130,12 @@ extension Loader {
             } catch {
                 result = .failure(error)
             }
-            let steps = state.withLock { state in
+            let (steps, removals) = state.withLock { state in
                 let receivers = state.receivers
-                return state.authentications.ended(refusal, with: result) { receivers.contains($0) }
+                let steps = state.authentications.ended(refusal, with: result) { receivers.contains($0) }
+                return (steps, state.removals)
             }
-            steps.forEach(perform)
+            steps.forEach { perform($0, unlessRemovedSince: removals) }
         }
     }
 
@@ -122,6 +151,8 @@ extension Loader {
 
     /// The load has reached its time limit, in a hook or after it.
     private func expire(_ id: LoadReceiver.ID) {
+        // Stops it first, so that a hook that returns now subscribes no more.
+        state.withLock { $0.receivers[id]?.hooked }?.stop()
         update { $0.machine.unsubscribe(id) }
         var trace = LoadTrace()
         trace.reason = "the load reached its time limit"

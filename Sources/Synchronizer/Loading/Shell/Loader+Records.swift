@@ -119,6 +119,9 @@ extension Loader.State {
         return receiver
     }
 
+    /// Whether everything was removed since there were this many removals; never without a number.
+    func hasRemoved(since removals: Int?) -> Bool { removals.map { $0 != self.removals } ?? false }
+
     mutating func drop(_ job: LoadJob) {
         if dropped.last !== job { dropped.append(job) }
     }

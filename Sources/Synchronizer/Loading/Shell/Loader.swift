@@ -106,7 +106,8 @@ final class Loader: Sendable {
         _ job: LoadJob, as id: LoadReceiver.ID, receiver: LoadReceiver, in state: inout State
     ) -> Machine.DownloadID? {
         let place = state.machine.subscribe(
-            id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority,
+            id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly,
+            priority: receiver.hooked?.priority ?? job.priority,  // it may have changed since the job was made
             mayRestart: RetryPolicy.maySendAgain(job.request, isSafe: job.options.body != nil))
         if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
         if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }

@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+/// The tests subscribe in place of a hook that returns at the worst moment. The hook itself waits until the end.
+@Suite("Loads whose hooks return late", .bounded)
+struct HookedLoadTests {
+    let fetcher = FakeFetcher(nothingStored: true, remembers: true)
+    let clock = ManualClock()
+    let hook = Preparing(waits: true)
+    let ends = Collector<URLError.Code?>()
+    /// Called when a request is prepared, just before its load subscribes.
+    let whenPrepared = Locked<(@Sendable () -> Void)?>(nil)
+    let synchronizer: Synchronizer
+    let request: URLRequest
+
+    var loader: Loader { synchronizer.loader }
+
+    init() throws {
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.time = clock
+        configuration.timeoutForLoad = 10
+        configuration.prepare = { [hook] in try await hook.prepare($0) }
+        synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
+        request = URLRequest(url: try #require(URL(string: "http://a.example/a")))
+    }
+
+    /// Begins a load whose caller never takes its result, as if the caller's queue were busy.
+    func begin() async throws -> LoadReceiver.ID {
+        let resource = DataResource(request: request)
+        let receiver = LoadReceiver(.stored) { [ends, whenPrepared] step in
+            switch step {
+            case .prepared: whenPrepared.withLock { $0.take() }?()
+            case .finished(_, .failure(.transport(let error, _))): ends.append((error as? URLError)?.code)
+            case .finished: ends.append(nil)
+            default: break
+            }
+        }
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+        let id = synchronizer.enter(job, receiver: receiver)
+        try await hook.calls.wait(for: 1)
+        return id
+    }
+
+    @Test("send nothing after their time limit", arguments: [false, true])
+    func timeLimit(isBetween: Bool) async throws {
+        let id = try await begin()
+        let expire: @Sendable () -> Void = { [clock] in clock.advance(by: 10) }
+        if isBetween { whenPrepared.withLock { $0 = expire } } else { expire() }
+        loader.enter(request, as: id)
+        loader.lookups.sync(flags: .barrier) {}
+        #expect(ends.elements == [.timedOut])
+        #expect(fetcher.started == 0)
+        #expect(loader.take(id))
+        hook.admit()
+    }
+
+    @Test("subscribe with the priority that they have by then")
+    func priority() async throws {
+        let id = try await begin()
+        whenPrepared.withLock { $0 = { [loader] in loader.setPriority(.veryHigh, of: [id]) } }
+        loader.enter(request, as: id)
+        #expect(loader.state.withLock { $0.machine.subscribers[id]?.priority } == .veryHigh)
+        loader.leave(id)
+        hook.admit()
+    }
+
+    enum Moment: CaseIterable {
+        case duringRemoval, beforeSubscribing
+    }
+
+    @Test("are prepared again if everything is removed before they subscribe", arguments: Moment.allCases)
+    func removal(_ moment: Moment) async throws {
+        let id = try await begin()
+        let removals = loader.state.withLock { $0.removals }
+        let hasEntered = Locked<Bool?>(nil)
+        let enter: @Sendable () -> Void = { [loader, request] in
+            let entered = loader.enter(request, as: id, unlessRemovedSince: removals)
+            hasEntered.withLock { $0 = entered }
+        }
+        switch moment {
+        case .duringRemoval:
+            fetcher.whenRemoving.withLock { $0 = enter }
+            synchronizer.removeAll()
+            fetcher.whenRemoving.withLock { $0 = nil }
+        case .beforeSubscribing:
+            whenPrepared.withLock { $0 = { [synchronizer] in synchronizer.removeAll() } }
+            enter()
+        }
+        #expect(hasEntered.withLock { $0 } == false)
+        hook.admit()
+        try await hook.calls.wait(for: 2)
+        try await waitUntil("the new request is sent") { fetcher.begun == ["/a"] }
+        loader.leave(id)
+    }
+}
