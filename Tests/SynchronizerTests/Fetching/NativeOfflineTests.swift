@@ -58,6 +58,15 @@ struct NativeOfflineTests {
         #expect(harness.session.asked.map(\.httpMethod) == ["GET", "GET", "POST"])
     }
 
+    @Test("a file that the session reads is read again, because it needs no network")
+    func file() {
+        let harness = NativeHarness(FakeReply(200, [:], "hello"))
+        harness.session.network.hold()
+        let events = harness.load { $0.url = URL(fileURLWithPath: "/x") }
+        harness.network.set(isOffline: true)
+        #expect(harness.session.asked.count == 2 && events.result == nil)
+    }
+
     /// A session that switches the network on when it is asked for the fields of a request.
     private struct Reconnecting: NativeTransport {
         let session: PlayedSession

@@ -137,7 +137,7 @@ final class NativeFetch: Fetch {
     /// The network was switched off while the request was in flight. It begins again, as a new load would, unless it must not be
     /// sent twice: the switch may be on again by now.
     private func beginAgain() {
-        if RetryPolicy.maySendAgain(request, isSafe: options.body != nil) { lookUp() } else { finishMissed() }
+        if RetryPolicy.maySendAgain(request, isSafe: options.body != nil) { start() } else { finishMissed() }
     }
 
     private func send(_ request: URLRequest) {
