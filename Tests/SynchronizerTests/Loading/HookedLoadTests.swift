@@ -28,10 +28,8 @@ struct HookedLoadTests {
         request = URLRequest(url: try #require(URL(string: "http://a.example/a")))
     }
 
-    /// Begins a load whose caller never takes its result, as if the caller's queue were busy.
-    func begin() async throws -> LoadReceiver.ID {
-        let resource = DataResource(request: request)
-        let receiver = LoadReceiver(.stored) { [ends, whenPrepared] step in
+    var receiver: LoadReceiver {
+        LoadReceiver(.stored) { [ends, whenPrepared] step in
             switch step {
             case .prepared: whenPrepared.withLock { $0.take() }?()
             case .finished(_, .failure(.transport(let error, _))): ends.append((error as? URLError)?.code)
@@ -39,6 +37,11 @@ struct HookedLoadTests {
             default: break
             }
         }
+    }
+
+    /// Begins a load whose caller never takes its result, as if the caller's queue were busy.
+    func begin() async throws -> LoadReceiver.ID {
+        let resource = DataResource(request: request)
         let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
         let id = synchronizer.enter(job, receiver: receiver)
         try await hook.calls.wait(for: 1)
@@ -95,5 +98,31 @@ struct HookedLoadTests {
         try await hook.calls.wait(for: 2)
         try await waitUntil("the new request is sent") { fetcher.begun == ["/a"] }
         loader.leave(id)
+    }
+
+    @Test("do not use the result of authenticate if everything is removed before they subscribe again")
+    func removalAfterAuthentication() async throws {
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.authenticate = { request, _ in
+            var request = request
+            request.setValue("Bearer old", forHTTPHeaderField: "Authorization")
+            return request
+        }
+        let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
+        whenPrepared.withLock { $0 = { [weak synchronizer] in synchronizer?.removeAll() } }
+        let resource = DataResource(request: request)
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+        let id = synchronizer.enter(job, mayBlock: true, receiver: receiver)
+        let url = try #require(request.url)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
+        let refused = SynchronizerError.status(response, .init(url: url, trace: LoadTrace()))
+        try #require(fetcher.take("/a")).report(.finished(.failure(refused)))
+        var next: FakeFetch?
+        try await waitUntil("it is sent again") {
+            next = fetcher.take("/a")
+            return next != nil
+        }
+        #expect(next?.request.value(forHTTPHeaderField: "Authorization") == nil)
+        synchronizer.loader.leave(id)
     }
 }
