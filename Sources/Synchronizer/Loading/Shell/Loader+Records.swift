@@ -153,7 +153,8 @@ extension Loader.State {
     /// other ones must not fail with it. Returns whether it does.
     mutating func restart(_ id: Loader.Machine.DownloadID, after error: SynchronizerError, at now: Date) -> Bool {
         guard case .file = error, let job = downloads[id]?.job, let destination = job.options.file?.destination,
-            onlyJob(of: id)?.options.file?.destination != destination, RetryPolicy.isIdempotent(job.request),
+            onlyJob(of: id)?.options.file?.destination != destination,
+            RetryPolicy.maySendAgain(job.request, isSafe: job.options.body != nil),
             downloads[id]?.ignoresDestination == false
         else { return false }
         downloads.update(id) { download in
