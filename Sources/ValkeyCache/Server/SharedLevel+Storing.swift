@@ -34,6 +34,9 @@
             let isTold: Bool
             /// Whether a removal of the URL by this process has not reached the server yet.
             let isPending: Bool
+            /// Whether the local level could answer for the URL before this store. Otherwise another machine may have removed what
+            /// the local level has.
+            let hasValidCopies: Bool
             let lookup: Coherence.Lookup
         }
 
@@ -53,14 +56,18 @@
                 expires: SharedLifetime.expiration(of: record.response))
             let share = { @Sendable [self] in offer(entry, body: shared, on: terms, isRequestedNow: isRequestedNow) }
             guard !mayWait, !terms.isPending, !ForkedProcess.isCurrent else {
-                return finish(copy, of: url, after: share(), during: terms.lookup) ? id : nil
+                return finish(copy, of: url, after: share(), on: terms) ? id : nil
             }
-            if terms.isTold { keep(copy, of: url, during: terms.lookup, count: 0) }
+            if terms.isTold { keep(copy, of: url, on: terms, count: 0) }
             queue.async { [self] in
                 let isCurrent = coherence.withLock { $0.isCurrent(terms.lookup) }
                 let outcome = isCurrent ? share() : .refused
                 if case .refused = outcome { local.removeCopy(id, of: url) }
-                coherence.withLock { $0.end(terms.lookup) }
+                coherence.withLock { coherence in
+                    // The local level may not have the other entries.
+                    if case .done(2...) = outcome { coherence.forget(URLDigest.key(url)) }
+                    coherence.end(terms.lookup)
+                }
             }
             return id
         }
@@ -70,11 +77,13 @@
             let key = URLDigest.key(url)
             return coherence.withLock { coherence in
                 let fence = coherence.fence(key, requested: requested)
+                let hasValidCopies = coherence.answersAlone(key)
                 coherence.noteChange(key)
                 guard case .expecting(let token) = fence else { return nil }
                 return Terms(
                     token: token, isTold: coherence.knowsRemovals(since: requested),
-                    isPending: coherence.pending.contains(url), lookup: coherence.begin(key))
+                    isPending: coherence.pending.contains(url), hasValidCopies: hasValidCopies,
+                    lookup: coherence.begin(key))
             }
         }
 
@@ -110,31 +119,33 @@
 
         /// Applies the server's outcome to the local level; returns whether the entry is stored.
         private func finish(
-            _ copy: Copy, of url: String, after outcome: ChangeOutcome, during lookup: Coherence.Lookup
+            _ copy: Copy, of url: String, after outcome: ChangeOutcome, on terms: Terms
         ) -> Bool {
-            defer { coherence.withLock { $0.end(lookup) } }
+            defer { coherence.withLock { $0.end(terms.lookup) } }
             switch outcome {
-            case .done(let count): return keep(copy, of: url, during: lookup, count: count)
+            case .done(let count): return keep(copy, of: url, on: terms, count: count)
             case .refused:
                 local.removeEntries(for: url)  // a removed entry may have been copied before
                 return false
             case .unavailable:
-                return keep(copy, of: url, during: lookup, count: 0)
+                return keep(copy, of: url, on: terms, count: 0)
             }
         }
 
-        /// Keeps a copy unless the URL has changed since; returns whether the copy is kept.
+        /// Keeps a copy unless the URL has changed since; returns whether the copy is kept. If the URL counts as copied from then on, this
+        /// also removes its other entries that may be obsolete.
         ///
         /// - Parameter count: the number of the URL's entries; 0 if it is not known.
         @discardableResult
-        private func keep(
-            _ copy: Copy, of url: String, during lookup: Coherence.Lookup, count: Int
-        ) -> Bool {
-            guard coherence.withLock({ $0.isCurrent(lookup) }) else { return false }
+        private func keep(_ copy: Copy, of url: String, on terms: Terms, count: Int) -> Bool {
+            guard coherence.withLock({ $0.isCurrent(terms.lookup) }) else { return false }
+            let isOnly = count <= 1
+            let obsolete = isOnly && !terms.hasValidCopies ? local.copies(of: url) : []
             guard local.keep(copy.entry, of: url, yields: count == 0) else { return false }
+            for old in obsolete { local.removeCopy(old.id, of: url) }
             let isCurrent = coherence.withLock { coherence in
-                guard coherence.isCurrent(lookup) else { return false }
-                if count <= 1 { coherence.didCopy(URLDigest.key(url), count: count, until: copy.expires) }
+                guard coherence.isCurrent(terms.lookup) else { return false }
+                if isOnly { coherence.didCopy(URLDigest.key(url), count: count, until: copy.expires) }
                 return true
             }
             if !isCurrent { local.removeCopy(copy.entry.id, of: url) }
