@@ -75,6 +75,19 @@
             cache.flush()
             #expect(await background { cache.bodies(url) } == [Sample.body(2), Sample.body(1)])
         }
+
+        @Test("a response is shared although the server has forgotten the removal that the process knows")
+        func forgottenRemoval() async throws {
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            other.removeEntries(for: Sample.url)
+            try await cache.hearsAll(of: other)
+            for (number, cache) in [cache, other].enumerated() {
+                try server.run(
+                    "DEL", cache.level.keys.entries(of: URLDigest(Sample.url), in: try cache.level.generation()))
+                cache.storeCachedResponse(try Sample.cached(Sample.body(number)), for: try request())
+                for reader in [cache, other] { #expect(reader.bodies() == [Sample.body(number)]) }
+            }
+        }
     }
 
     private func background<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {

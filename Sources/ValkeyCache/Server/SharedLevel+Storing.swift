@@ -91,20 +91,29 @@
         private func offer(
             _ entry: SharedEntry, body: Data, on terms: Terms, isRequestedNow: Bool
         ) -> ChangeOutcome {
+            let readToken = { isRequestedNow ? self.readToken(of: entry, during: terms.lookup) : nil }
             var outcome = ChangeOutcome.unavailable
-            if mayWait, !terms.isPending, let token = terms.token ?? (isRequestedNow ? readToken(of: entry) : nil) {
+            if mayWait, !terms.isPending, let token = terms.token ?? readToken() {
                 outcome = send(entry, body: body, expecting: token)
+                // The server may have forgotten the removal that this process knows, or may know a later one.
+                if case .refused = outcome, let last = readToken(), last != token {
+                    outcome = send(entry, body: body, expecting: last)
+                }
             }
             // Only the server knows the removals that this process may have missed.
             if case .unavailable = outcome, !terms.isTold { return .refused }
             return outcome
         }
 
-        private func readToken(of entry: SharedEntry) -> String? {
+        /// The token of the last removal; nil if this process has removed the URL, or heard of a removal, since the store began.
+        private func readToken(of entry: SharedEntry, during lookup: Coherence.Lookup) -> String? {
             guard let token = try? read(entry.response.url, wanting: .none).token else { return nil }
-            let key = URLDigest.key(entry.response.url)
-            coherence.withLock { $0.noteToken(token, of: key, at: entry.response.requestTime) }
-            return token
+            let (key, now) = (URLDigest.key(entry.response.url), time.now)
+            return coherence.withLock { coherence in
+                guard coherence.isCurrent(lookup) else { return nil }
+                coherence.noteToken(token, of: key, at: now)
+                return token
+            }
         }
 
         /// The length and the checksum of a body, the place where it is kept, and the bytes that the server gets.

@@ -1,0 +1,59 @@
+#if Valkey
+    import Foundation
+    import HTTPCaching
+    import SQLiteCache
+    import SynchronizerTesting
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("What removals ask of a server", .bounded)
+    struct RemovalCallTests {
+        /// The scripts that store and remove have so many words.
+        private static let (store, remove, invalidate, begin) = (15, 9, 8, 7)
+
+        private static func bulk(_ data: Data) -> Data {
+            Data("$\(data.count)\r\n".utf8) + data + Data("\r\n".utf8)
+        }
+
+        @Test("a removal during a store on the main thread is not undone by a second attempt of the store")
+        @MainActor func removalDuringStore() async throws {
+            let (cache, stores) = (Locked<ValkeyURLCache?>(nil), Locked(0))
+            let server = try FakeServer { command in
+                guard command[0] == "EVALSHA", command.count == Self.store else { return nil }
+                stores.withLock { $0 += 1 }
+                cache.withLock { $0 }?.level.coherence.withLock {
+                    $0.noteOwnRemoval(URLDigest.key(Sample.url), token: "0123456789abcdef")  // reaches the server first
+                }
+                return .bytes(":-1\r\n")
+            }
+            let connected = try await ValkeyURLCache.test(server.url).connected()
+            connected.level.coherence.withLock { $0.noteOwnRemoval(URLDigest.key(Sample.url), token: "old") }
+            cache.withLock { $0 = connected }
+            defer { cache.withLock { $0 = nil } }
+            let request = URLRequest(url: try #require(URL(string: Sample.url)))
+            connected.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
+            connected.flush()
+            #expect(stores.withLock { $0 } == 1)
+        }
+
+        @Test("a removal that a store learns of counts as later than all requests before that")
+        func learnedRemoval() async throws {
+            let clock = ManualClock()
+            let server = try FakeServer { command in
+                if command[0] == "HGETALL" { clock.advance(by: 10) }
+                return nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url, time: clock).connected()
+            let request = URLRequest(url: try #require(URL(string: Sample.url)))
+            cache.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
+            let (now, key) = (clock.now, URLDigest.key(Sample.url))
+            let fences = [-5, 0].map { seconds in
+                cache.level.coherence.withLock { $0.fence(key, requested: now + seconds) }
+            }
+            #expect(fences == [.refused, .expecting("")])
+        }
+    }
+#endif
