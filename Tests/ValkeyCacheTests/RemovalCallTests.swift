@@ -18,6 +18,34 @@
             Data("$\(data.count)\r\n".utf8) + data + Data("\r\n".utf8)
         }
 
+        @Test("an entry that a lookup copies while the server removes it does not come back")
+        func lookupDuringRemoval() async throws {
+            let body = Sample.body(5)
+            let shared = SharedEntry(
+                StoredRecord(Sample.response(), with: try Sample.cached(body)), id: 1, revision: 1,
+                body: StoredBodyFacts(body), place: .server)
+            let (cache, isRemoved) = (Locked<ValkeyURLCache?>(nil), Locked(false))
+            let server = try FakeServer { command in
+                switch command[0] {
+                case "HGETALL" where !isRemoved.withLock { $0 }:
+                    let fields = [Data(shared.variant.utf8), shared.encoded].map(Self.bulk)
+                    return .data(Data("*2\r\n".utf8) + fields[0] + fields[1], ends: false)
+                case "GETRANGE": return .data(Self.bulk(body), ends: false)
+                case "EVALSHA" where command.count == Self.remove:
+                    _ = cache.withLock { $0 }?.bodies()  // a lookup of another thread
+                    isRemoved.withLock { $0 = true }
+                    return .bytes(":1\r\n")
+                default: return nil
+                }
+            }
+            let connected = try await ValkeyURLCache.test(server.url).connected()
+            cache.withLock { $0 = connected }
+            defer { cache.withLock { $0 = nil } }
+            #expect(connected.bodies() == [body])
+            connected.remove(try #require(connected.entries(for: Sample.url).first))
+            #expect(connected.bodies().isEmpty)
+        }
+
         @Test("a removal during a store on the main thread is not undone by a second attempt of the store")
         @MainActor func removalDuringStore() async throws {
             let (cache, stores) = (Locked<ValkeyURLCache?>(nil), Locked(0))

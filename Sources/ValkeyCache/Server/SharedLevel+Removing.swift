@@ -8,9 +8,7 @@
 
         func remove(_ entry: StoredEntry) {
             let url = entry.response.url
-            let key = URLDigest.key(url)
-            coherence.withLock { $0.noteChange(key) }
-            local.remove(entry)
+            removeLocally(entry)
             let outcome =
                 !mayWait
                 ? .unavailable
@@ -24,7 +22,15 @@
                             message(.changed(url: url)),
                         ])
                 }
-            if case .unavailable = outcome { removeEntries(for: url) }
+            if case .unavailable = outcome { return removeEntries(for: url) }
+            // Meanwhile a lookup may have copied the entry.
+            removeLocally(entry)
+        }
+
+        private func removeLocally(_ entry: StoredEntry) {
+            let key = URLDigest.key(entry.response.url)
+            coherence.withLock { $0.noteChange(key) }
+            local.remove(entry)
         }
 
         /// Removes the entries of a URL: from the local level at once, and from the server as soon as it answers.
