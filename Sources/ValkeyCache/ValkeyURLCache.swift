@@ -151,6 +151,7 @@
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}
+            while level.deliverRemovals() == .isLeft {}
             while level.releaseSome() == .isLeft {}
             local.flush()
         }

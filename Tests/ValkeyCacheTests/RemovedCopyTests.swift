@@ -76,6 +76,18 @@
             #expect(await background { cache.bodies(url) } == [Sample.body(2), Sample.body(1)])
         }
 
+        @Test("flush() delivers the removals that were made on the main thread")
+        @MainActor func flush() async throws {
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            await background { [other] in _ = try? other.put(Sample.body(1)) }
+            cache.level.subscription.stop()
+            try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+            cache.removeCachedResponse(for: try request())
+            #expect(cache.statistics.pendingRemovals == 1)
+            cache.flush()
+            #expect(cache.statistics.pendingRemovals == 0)
+        }
+
         @Test("a response is shared although the server has forgotten the removal that the process knows")
         func forgottenRemoval() async throws {
             let cache = try await ValkeyURLCache.test(server.url).connected()
