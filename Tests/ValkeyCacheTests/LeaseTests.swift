@@ -248,6 +248,13 @@
             try await waitUntil("woken") { calls.withLock { $0 } == 2 }
         }
 
+        @Test("a key without an expiry, which no process can have set, holds no lease", arguments: [true, false])
+        func withoutExpiry(isOwn: Bool) throws {
+            try server.run("SET", one.level.keys.lease("key"), (isOwn ? one : other).level.name + "0000000000000001")
+            _ = try grant(one)
+            #expect(isHeld(other))
+        }
+
         @Test("the limit ends a wait, also without a server")
         func limit() async throws {
             _ = try grant(one)

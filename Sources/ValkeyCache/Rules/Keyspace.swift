@@ -9,7 +9,7 @@ package struct Keyspace: Sendable {
     private let prefix: String
 
     /// Increases with each change of the scripts or of ``SharedEntry``. Different versions do not see each other's values.
-    private static let version = 5
+    private static let version = 6
 
     package init(namespace: String) {
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"

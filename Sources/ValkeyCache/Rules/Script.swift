@@ -24,8 +24,9 @@ package enum Script: Int, CaseIterable, Sendable {
     case begin
     /// Requests a lease. KEYS: lease, a key that remembers the lease's number. ARGV: owner, whose first 16 digits identify the
     /// process; milliseconds; milliseconds to remember the number. If the lease is granted, returns 1, or 2 if it follows another
-    /// lease, and the lease's number. Otherwise returns -1 if the same process holds the lease, 0 if another one does. The number
-    /// is the server's time in microseconds, so that numbers grow even if the server has forgotten the last number.
+    /// lease, and the lease's number. Otherwise returns -1 if the same process holds the lease, 0 if another one does. A key without
+    /// an expiry is no lease: this cache can't have set it, and it would never end. The number is the server's time in microseconds,
+    /// so that numbers grow even if the server has forgotten the last number.
     case lease
     /// Releases a lease. KEYS: lease. ARGV: owner, channel, message.
     case release
@@ -65,7 +66,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .lease:
             """
             local held = redis.call('GET', KEYS[1])
-            if held and held ~= ARGV[1] then
+            if held and held ~= ARGV[1] and redis.call('PTTL', KEYS[1]) >= 0 then
                 return string.sub(held, 1, 16) == string.sub(ARGV[1], 1, 16) and -1 or 0
             end
             local last = redis.call('GET', KEYS[2])
