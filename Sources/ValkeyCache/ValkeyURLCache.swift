@@ -55,8 +55,9 @@
             report: @escaping @Sendable (String) -> Void
         ) throws {
             let nowhere = URL(fileURLWithPath: "/dev/null", isDirectory: true)
+            let address = try ServerAddress(server)
             level = SharedLevel(
-                try ServerAddress(server), keys: Keyspace(namespace: namespace),
+                address, keys: Keyspace(namespace: namespace, database: address.database),
                 local: local
                     ?? SQLiteURLCache(memoryCapacity: 64 << 20, diskCapacity: 0, directory: nowhere, time: time),
                 options: options, time: time, report: report)

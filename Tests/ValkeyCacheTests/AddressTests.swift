@@ -58,9 +58,10 @@ struct KeyspaceTests {
         #expect(ClusterSlot.of(key) == slot)
     }
 
-    @Test("of one URL are in one slot, and differ by namespace, generation and URL")
+    @Test("of one URL are in one slot, and differ by namespace, generation and URL; channels also differ by database")
     func keys() {
-        let (one, other) = (Keyspace(namespace: "a"), Keyspace(namespace: "b"))
+        let (one, other) = (Keyspace(namespace: "a", database: 0), Keyspace(namespace: "b", database: 0))
+        let second = Keyspace(namespace: "a", database: 1)
         let url = URLDigest("https://example.com/")
         let key = one.entries(of: url, in: "1")
         #expect(ClusterSlot.of(key) == ClusterSlot.of(key + ":body"))
@@ -69,7 +70,7 @@ struct KeyspaceTests {
             key, one.entries(of: url, in: "2"), other.entries(of: url, in: "1"),
             one.entries(of: URLDigest("https://example.com/2"), in: "1"), one.generation, other.generation,
             one.lease("x"),
-            one.recent("x"), one.releases("x"),
+            one.recent("x"), one.releases("x"), second.releases("x"), one.changes, second.changes,
         ]
         #expect(Set(all).count == all.count)
     }

@@ -100,6 +100,18 @@
                 for reader in [cache, other] { #expect(reader.bodies() == [Sample.body(number)]) }
             }
         }
+
+        @Test("removals in another database of the server do not concern a cache")
+        func databases() async throws {
+            let (one, two) = (
+                try await ValkeyURLCache.test(server.url + "?db=9").connected(),
+                try await ValkeyURLCache.test(server.url + "?db=9").connected()
+            )
+            other.removeEntries(for: Sample.url)
+            other.removeAll()
+            try await one.hearsAll(of: two)
+            #expect(one.statistics.invalidations == 1)  // the marker
+        }
     }
 
     private func background<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {

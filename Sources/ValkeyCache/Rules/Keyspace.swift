@@ -7,13 +7,17 @@ import SynchronizerSupport
 /// All keys of a URL have the same hash tag, so a cluster keeps them on one node.
 package struct Keyspace: Sendable {
     private let prefix: String
+    private let database: Int
 
-    /// Increases with each change of the scripts or of ``SharedEntry``. Different versions do not see each other's values.
+    /// Increases with each change of the scripts, of the channels or of ``SharedEntry``. Different versions do not see each other's
+    /// values.
     private static let version = 6
 
-    package init(namespace: String) {
+    /// - Parameter database: the number of the server's database. Databases have their own keys, but share the server's channels.
+    package init(namespace: String, database: Int) {
+        self.database = database
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
-        (generation, changes) = ("\(prefix):generation", "\(prefix):changes")
+        (generation, changes) = ("\(prefix):generation", "\(prefix):\(database):changes")
         currentGeneration = Command(["GET", generation], key: generation)
     }
 
@@ -39,7 +43,7 @@ package struct Keyspace: Sendable {
     /// The key that keeps the number of a lease for a while after the grant.
     package func recent(_ key: String) -> String { lease(key) + ":recent" }
     /// The channel on which the release of a lease is announced.
-    package func releases(_ key: String) -> String { lease(key) + ":released" }
+    package func releases(_ key: String) -> String { lease(key) + ":\(database):released" }
 }
 
 /// A digest of 128 bits for a URL or another text. Collisions do no harm, because each value contains its URL, which is verified.

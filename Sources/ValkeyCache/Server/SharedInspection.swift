@@ -33,7 +33,7 @@
             server = SharedServer(address, limit: Self.patience) { _ in }
             _ = try server.resolve()
             let name = try namespace ?? Self.onlyNamespace(on: server)
-            keys = Keyspace(namespace: name)
+            keys = Keyspace(namespace: name, database: address.database)
             guard let generation = try Self.run(keys.currentGeneration, on: server).text else {
                 throw Problem(description: "There is no cache named \(name) at \(address.name).")
             }
@@ -74,7 +74,7 @@
         }
 
         private static func onlyNamespace(on server: SharedServer) throws -> String {
-            let suffix = Keyspace(namespace: "").generation
+            let suffix = Keyspace(namespace: "", database: 0).generation
             let found = try scan("*" + suffix, on: server).map { String($0.dropLast(suffix.count)) }.sorted()
             guard let first = found.first else {
                 throw Problem(description: "There is no cache at \(server.address.name).")
