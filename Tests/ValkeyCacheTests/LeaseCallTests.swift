@@ -75,6 +75,7 @@
             gate.signal()
             cache.flush()
             #expect(asked.withLock { $0 } == 3 && cache.statistics.failures == 0)
+            try await waitUntil("ended") { ends.elements.count == 1 }
             #expect(ends.elements == [.vacant])  // the second is free, the first will be soon, the limit ends the third
         }
 

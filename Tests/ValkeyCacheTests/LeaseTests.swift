@@ -255,6 +255,17 @@
             #expect(isHeld(other))
         }
 
+        @Test("the end of a wait is not handled on the queue of the cache, which flush() waits for")
+        func handlers() async throws {
+            let (key, ends) = (DispatchSpecificKey<Bool>(), Collector<Bool>())
+            other.level.queue.setSpecific(key: key, value: true)
+            _ = other.waitForRelease(of: "free", atMost: 600) { _ in
+                ends.append(DispatchQueue.getSpecific(key: key) ?? false)
+            }
+            try await waitUntil("ended") { ends.elements.count == 1 }
+            #expect(ends.elements == [false])
+        }
+
         @Test("the limit ends a wait, also without a server")
         func limit() async throws {
             _ = try grant(one)

@@ -198,7 +198,12 @@
             if isOver { cancel() }
         }
 
-        func end(_ end: LeaseEnd) { finish().handler?(end) }
+        /// Ends the wait. The handler runs on a global queue, because it may call an observer of the program, and the observer may
+        /// wait for the queue of the caller.
+        func end(_ end: LeaseEnd) {
+            guard let handler = finish().handler else { return }
+            DispatchQueue.global(qos: .userInitiated).async { handler(end) }
+        }
 
         func cancel() { _ = finish() }
 
