@@ -46,6 +46,19 @@
             server.stop()
         }
 
+        @Test("has no idle connections any more when its name has another address")
+        func otherAddress() async throws {
+            let (server, port, _) = try RedisServer.onNetwork(isCluster: false)
+            let shared = SharedServer(try ServerAddress("redis://127.0.0.1:\(port)"), limit: 60) { _ in }
+            _ = try shared.resolve()
+            _ = try shared.run([Command(["DBSIZE"])])
+            let clients = { try server.run("CLIENT", "LIST").text?.split(separator: "\n").count }
+            #expect(try clients() == 2)  // and the connection that asks
+            shared.didResolve(.socket("/nonexistent"))
+            try await waitUntil("closed") { (try? clients()) == 1 }
+            shared.close()
+        }
+
         @Test("is a cluster: each command has keys of one slot")
         func cluster() async throws {
             let (server, port, _) = try RedisServer.onNetwork(isCluster: true)

@@ -206,12 +206,13 @@
             return endpoint
         }
 
-        private func didResolve(_ endpoint: Connection.Endpoint) {
-            let isFirst = state.withLock { state in
+        func didResolve(_ endpoint: Connection.Endpoint) {
+            let old = state.withLock { state in
                 defer { state.endpoint = endpoint }
-                return state.endpoint == nil
+                return state.endpoint
             }
-            if isFirst { resolution.leave() }
+            guard let old else { return resolution.leave() }
+            if old != endpoint { closeIdle(at: old) }  // no call would take them
         }
 
         private func endpoint(until deadline: Deadline) throws(LinkFailure) -> Connection.Endpoint {
