@@ -142,8 +142,11 @@ final class LeaseFile: Sendable {
 
     private func unlock(_ grant: Grant, state: inout State) {
         let slot = Self.slot(of: grant.key)
+        let lock = Self.lock(ofToken: grant.token, in: slot)
         if state.held[slot] == grant.token { state.held[slot] = nil }
-        set(F_UNLCK, at: Self.lock(ofToken: grant.token, in: slot), of: state.file)
+        // A later token that this instance holds may have the same lock.
+        if let held = state.held[slot], Self.lock(ofToken: held, in: slot) == lock { return }
+        set(F_UNLCK, at: lock, of: state.file)
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
