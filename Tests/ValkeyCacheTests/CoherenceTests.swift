@@ -131,12 +131,26 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: start) == .expecting(nil))
         coherence.noteToken("", of: 2, at: start)
         coherence.connected(at: start.addingTimeInterval(2))
-        #expect(!coherence.knowsRemovals(since: start.addingTimeInterval(1)))
-        #expect(coherence.knowsRemovals(since: start.addingTimeInterval(2)))
+        #expect(!coherence.knowsRemovals(since: start.addingTimeInterval(1), at: .distantFuture))
+        #expect(coherence.knowsRemovals(since: start.addingTimeInterval(2), at: .distantFuture))
         #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
         #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .expecting(""))
         coherence.noteToken("t", of: 2, at: start.addingTimeInterval(3))
         #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .refused)
+    }
+
+    @Test("a time in the future refuses nothing, because the clock was set back since")
+    func clockSetBack() {
+        let (now, requested) = (start.addingTimeInterval(-3600), start.addingTimeInterval(-3601))
+        var coherence = told()
+        coherence.noteRemoval(1, token: "t", at: start)
+        #expect(coherence.fence(1, requested: requested, at: now) == .expecting("t"))
+        #expect(coherence.fence(2, requested: requested, at: now) == .expecting(nil))
+        #expect(coherence.knowsRemovals(since: requested, at: now))
+        #expect(coherence.fence(1, requested: requested, at: start) == .refused)
+        coherence.noteSweep(generation: "g", at: start)
+        #expect(coherence.fence(1, requested: requested, at: now) == .expecting(nil))
+        #expect(coherence.fence(1, requested: requested, at: start) == .refused)
     }
 
     @Test("an own removal lets this process store, and names its token")
@@ -167,6 +181,11 @@ struct CoherenceTests {
 }
 
 extension Coherence {
+    /// As long as the clock is not set back.
+    fileprivate func fence(_ url: UInt64, requested: Date) -> Fence {
+        fence(url, requested: requested, at: .distantFuture)
+    }
+
     /// Without counting as a use.
     fileprivate func known(_ url: UInt64) -> Int? {
         var copy = self

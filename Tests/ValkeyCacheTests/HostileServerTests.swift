@@ -2,6 +2,7 @@
     import Foundation
     import HTTPCaching
     import SQLiteCache
+    import SynchronizerTesting
     import TestSupport
     import TestTraits
     import Testing
@@ -146,12 +147,14 @@
             let server = try FakeServer { command in
                 command.first == "EVALSHA" && command.count > 6 ? .bytes("-OOM full\r\n") : nil
             }
-            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let clock = ManualClock()
+            let cache = try await ValkeyURLCache.test(server.url, time: clock).connected()
             #expect(cache.bodies().isEmpty)
-            let requested = Date()
+            let requested = clock.now
+            clock.advance(by: 1)
             cache.level.coherence.withLock { coherence in
                 coherence.disconnected()  // removals from now on are not announced
-                coherence.connected(at: requested.addingTimeInterval(1))
+                coherence.connected(at: clock.now)
             }
             let store = { @Sendable in try cache.put(Sample.body(1), at: requested) }
             if isMainThread {
@@ -161,7 +164,7 @@
                 #expect(try store() == nil)
             }
             #expect(cache.bodies().isEmpty)
-            #expect(try cache.put(Sample.body(2), at: requested.addingTimeInterval(1)) != nil)
+            #expect(try cache.put(Sample.body(2), at: clock.now) != nil)
             #expect(cache.bodies() == [Sample.body(2)])
         }
 

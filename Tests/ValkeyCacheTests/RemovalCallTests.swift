@@ -79,7 +79,7 @@
             cache.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
             let (now, key) = (clock.now, URLDigest.key(Sample.url))
             let fences = [-5, 0].map { seconds in
-                cache.level.coherence.withLock { $0.fence(key, requested: now + seconds) }
+                cache.level.coherence.withLock { $0.fence(key, requested: now + seconds, at: now) }
             }
             #expect(fences == [.refused, .expecting("")])
         }

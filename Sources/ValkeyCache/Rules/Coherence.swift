@@ -180,17 +180,23 @@ package struct Coherence: Sendable {
         }
     }
 
-    /// The condition under which a response that was requested at that time may be stored.
-    package func fence(_ url: UInt64, requested: Date) -> Fence {
-        guard requested >= max(sweptAt, forgottenSince) else { return .refused }
-        if let removal = urls[url]?.removal { return requested < removal.since ? .refused : .expecting(removal.token) }
+    /// The condition under which a response that was requested at that time may be stored. A removal in the future does not count:
+    /// the clock was set back since, and all responses would be refused until that time.
+    ///
+    /// - Parameter now: read while the caller holds the lock. Otherwise another thread could have noted a later time.
+    package func fence(_ url: UInt64, requested: Date, at now: Date) -> Fence {
+        let isBefore = { (removed: Date) in requested < removed && removed <= now }
+        guard !isBefore(sweptAt), !isBefore(forgottenSince) else { return .refused }
+        if let removal = urls[url]?.removal { return isBefore(removal.since) ? .refused : .expecting(removal.token) }
         // No lookup of the URL has reached the server.
-        return knowsRemovals(since: requested) ? .expecting(nil) : .refused
+        return knowsRemovals(since: requested, at: now) ? .expecting(nil) : .refused
     }
 
     /// Whether this process can't have missed an announcement of a removal since that time. True if the server has never announced
     /// anything: then the process has only its own entries.
-    package func knowsRemovals(since time: Date) -> Bool { toldSince.map { time >= $0 } ?? true }
+    package func knowsRemovals(since time: Date, at now: Date) -> Bool {
+        toldSince.map { time >= $0 || $0 > now } ?? true
+    }
 
     /// Notes that this process has stored an entry whose body the server does not get.
     package mutating func noteOwnEntry(_ id: Int64, of url: UInt64) {

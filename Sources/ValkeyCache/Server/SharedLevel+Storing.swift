@@ -76,12 +76,13 @@
         private func terms(of url: String, requested: Date) -> Terms? {
             let key = URLDigest.key(url)
             return coherence.withLock { coherence in
-                let fence = coherence.fence(key, requested: requested)
+                let now = time.now  // while this thread holds the lock, as `fence` needs
+                let fence = coherence.fence(key, requested: requested, at: now)
                 let hasValidCopies = coherence.answersAlone(key)
                 coherence.noteChange(key)
                 guard case .expecting(let token) = fence else { return nil }
                 return Terms(
-                    token: token, isTold: coherence.knowsRemovals(since: requested),
+                    token: token, isTold: coherence.knowsRemovals(since: requested, at: now),
                     isPending: coherence.pending.contains(url), hasValidCopies: hasValidCopies,
                     lookup: coherence.begin(key))
             }
@@ -241,7 +242,7 @@
         private func sendUpdate(of entry: StoredEntry, to response: StoredResponse) -> ChangeOutcome {
             guard let found = try? read(entry.response.url, wanting: .none) else { return .unavailable }
             let key = URLDigest.key(entry.response.url)
-            let fence = coherence.withLock { $0.fence(key, requested: response.requestTime) }
+            let fence = coherence.withLock { $0.fence(key, requested: response.requestTime, at: time.now) }
             let old = found.entries.first { $0.id == entry.id }
             let isReplaced = found.replacesOnlyElsewhere(entry.response)
             // The server has evicted the URL, or has the entry of another machine. The local level still has its own.
