@@ -153,6 +153,26 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: requested, at: start) == .refused)
     }
 
+    @Test("a removal that is sent again has another token, which the next response names")
+    func renewal() {
+        var coherence = told()
+        coherence.noteOwnRemoval(1, token: "t")
+        coherence.addPending("a", token: "t")
+        coherence.renewPending("a", token: "other", to: "v")
+        #expect(coherence.pending.tokens == ["a": "t"])
+        coherence.renewPending("a", token: "t", to: "u")
+        #expect(coherence.pending.tokens == ["a": "u"] && coherence.fence(1, requested: start) == .expecting("t"))
+        let url = URLDigest.key("a")
+        coherence.noteOwnRemoval(url, token: "u")
+        coherence.renewPending("a", token: "u", to: "v")
+        #expect(coherence.fence(url, requested: start) == .expecting("v"))
+        coherence.addPendingSweep("g")
+        coherence.renewPendingSweep("f", to: "h")
+        #expect(coherence.pending.sweep == "g")
+        coherence.renewPendingSweep("g", to: "h")
+        #expect(coherence.pending.sweep == "h")
+    }
+
     @Test("an own removal lets this process store, and names its token")
     func ownRemovals() {
         var coherence = told()

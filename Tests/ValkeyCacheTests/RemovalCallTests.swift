@@ -46,6 +46,35 @@
             #expect(connected.bodies().isEmpty)
         }
 
+        @Test(
+            "each attempt of a removal has a number of its own, because other removals may lie between",
+            arguments: [true, false])
+        func attempts(ofEverything: Bool) async throws {
+            let seen = Locked<[String]>([])
+            let server = try FakeServer { command in
+                guard command[0] == "EVALSHA", command.count == (ofEverything ? Self.begin : Self.invalidate) else {
+                    return nil
+                }
+                let count = seen.withLock { seen in
+                    seen.append(command[4])
+                    return seen.count
+                }
+                return .bytes(count < 3 ? ":0\r\n" : ":1\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            if ofEverything { cache.removeAll() } else { cache.removeEntries(for: Sample.url) }
+            try await waitUntil("delivered") { cache.statistics.pendingRemovals == 0 }
+            let numbers = seen.withLock { $0 }
+            #expect(numbers.count == 3 && Set(numbers).count == 3)
+            let (known, fence) = cache.level.coherence.withLock { coherence in
+                (
+                    coherence.generation,
+                    coherence.fence(URLDigest.key(Sample.url), requested: .distantFuture, at: .distantFuture)
+                )
+            }
+            #expect(ofEverything ? known == numbers.last : fence == .expecting(numbers.last))
+        }
+
         @Test("a removal during a store on the main thread is not undone by a second attempt of the store")
         @MainActor func removalDuringStore() async throws {
             let (cache, stores) = (Locked<ValkeyURLCache?>(nil), Locked(0))

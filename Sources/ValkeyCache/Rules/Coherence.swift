@@ -241,6 +241,21 @@ package struct Coherence: Sendable {
 
     package mutating func addPendingSweep(_ generation: String) { pending.sweep = generation }
 
+    /// Changes the token of a removal that was sent in vain. The server may have executed it, and then another removal. If the same
+    /// token came back, a response from between the two removals could be stored.
+    package mutating func renewPending(_ url: String, token: String, to new: String) {
+        guard pending.tokens[url] == token else { return }
+        addPending(url, token: new)
+        let key = URLDigest.key(url)
+        guard let removal = urls[key]?.removal, removal.token == token else { return }
+        remember(key) { $0.removal = Removal(token: new, since: removal.since) }
+    }
+
+    /// Changes the generation that a removal of everything begins, for the same reason: an earlier generation must not come back.
+    package mutating func renewPendingSweep(_ generation: String, to new: String) {
+        if pending.sweep == generation { pending.sweep = new }
+    }
+
     package mutating func didDeliver(_ url: String, token: String) { pending.remove(url, token: token) }
 
     package mutating func didDeliverSweep(_ generation: String) {

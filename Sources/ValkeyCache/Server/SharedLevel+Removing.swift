@@ -82,7 +82,10 @@
         /// Sends the removal of everything to the server, if it is pending. Returns false if it is still pending afterwards.
         private func deliverSweep() -> Bool {
             guard let generation = coherence.withLock({ $0.pending.sweep }) else { return true }
-            guard isDone(sweep(to: generation)) else { return false }
+            guard isDone(sweep(to: generation)) else {
+                coherence.withLock { $0.renewPendingSweep(generation, to: Self.random()) }
+                return false
+            }
             coherence.withLock { $0.didDeliverSweep(generation) }
             return true
         }
@@ -90,7 +93,10 @@
         /// Sends the removal of a URL to the server, if it is pending. Returns false if it is still pending afterwards.
         private func deliverRemoval(of url: String, token: String) -> Bool {
             guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
-            guard isDone(invalidate(url, token: token)) else { return false }
+            guard isDone(invalidate(url, token: token)) else {
+                coherence.withLock { $0.renewPending(url, token: token, to: Self.random()) }
+                return false
+            }
             coherence.withLock { $0.didDeliver(url, token: token) }
             return true
         }
