@@ -54,6 +54,24 @@
             #expect(released.withLock { $0 } == 3 && cache.statistics.failures == 0)
         }
 
+        @Test(
+            "a lease whose call has failed is released once more if the server does not have it yet", arguments: [0, 1])
+        func lateGrant(reply: Int) async throws {
+            let released = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA" else { return nil }
+                guard command.count == Self.release else { return .bytes("-ERR failed\r\n") }
+                released.withLock { $0 += 1 }
+                return .bytes(":\(reply)\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            cache.level.subscription.stop()
+            try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+            #expect(cache.lease("key", for: 600) == .unavailable)
+            cache.flush()
+            #expect(released.withLock { $0 } == 2 - reply)
+        }
+
         @Test("several waits are looked up in one call")
         func checks() async throws {
             let asked = Locked(0)

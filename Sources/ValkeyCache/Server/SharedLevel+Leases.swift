@@ -30,7 +30,7 @@
                 }
             } catch {
                 // The server may have granted the lease.
-                if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant) }
+                if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant, mayComeLater: true) }
                 return localLease(key, for: duration)
             }
         }
@@ -71,10 +71,10 @@
             if !ForkedProcess.isCurrent { releaseLater(lease, as: end) }
         }
 
-        private func releaseLater(_ lease: Lease, as end: LeaseEnd) {
+        private func releaseLater(_ lease: Lease, as end: LeaseEnd, mayComeLater: Bool = false) {
             leaseNumbers.withLock { $0.remove(token: lease.token, url: Self.urlKey(of: lease.key)) }
             unreleased.withLock { unreleased in
-                unreleased.append((lease, end))
+                unreleased.append(EndedLease(lease: lease, end: end, mayComeLater: mayComeLater))
                 // The oldest leases have expired, or will expire soon.
                 if unreleased.count > Self.mostUnreleased { unreleased.removeFirst() }
             }
@@ -89,18 +89,20 @@
             let most = server.mostAtOnce
             let some = unreleased.withLock { $0.prefix(most) }
             if some.isEmpty { return .done }
-            let commands = some.map { lease, end in
+            let commands = some.map { ended in
                 Command(
-                    .release, keys: [keys.lease(lease.key)],
+                    .release, keys: [keys.lease(ended.lease.key)],
                     arguments: [
-                        .text(owner(lease.token)), .text(keys.releases(lease.key)),
-                        .text(SharedLeaseWaits.message(end)),
+                        .text(owner(ended.lease.token)), .text(keys.releases(ended.lease.key)),
+                        .text(SharedLeaseWaits.message(ended.end)),
                     ])
             }
-            guard (try? server.run(commands)) != nil else { return .failed }
+            guard let replies = try? server.run(commands) else { return .failed }
             let tokens = Set(some.map(\.lease.token))
+            let again = zip(some, replies).filter { $0.mayComeLater && $1 == .number(0) }.map(\.0)
             return unreleased.withLock { unreleased in
                 unreleased.removeAll { tokens.contains($0.lease.token) }
+                unreleased += again.map { EndedLease(lease: $0.lease, end: $0.end) }
                 return unreleased.isEmpty ? .done : .isLeft
             }
         }
@@ -164,6 +166,15 @@
             guard delay < check.limit else { return }  // the limit ends the wait earlier
             check.wait.limit(by: time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
         }
+    }
+
+    /// A lease that has ended, and the result for those who wait for it.
+    struct EndedLease: Sendable {
+        let lease: Lease
+        let end: LeaseEnd
+        /// Whether the server may grant the lease only after its first release, because the call that asked for it has failed.
+        /// Then the release is repeated once.
+        var mayComeLater = false
     }
 
     /// A wait, and the lease about which to ask the server whether it is free.

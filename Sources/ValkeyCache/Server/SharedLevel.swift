@@ -28,7 +28,7 @@
         let leaseNumbers = Locked(LeaseNumbers())
         let waits = SharedLeaseWaits()
         /// Leases whose end has not been sent to the server.
-        let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
+        let unreleased = Locked<[EndedLease]>([])
         /// Waits about whose leases to ask the server.
         let unchecked = Locked<[LeaseCheck]>([])
         let subscription: Subscription
