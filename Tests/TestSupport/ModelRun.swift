@@ -109,7 +109,11 @@ package struct ModelRun: Sendable {
         let control = ["no-cache", "max-age=2", "max-age=86400"][stores % 3]
         return StoredResponse(
             url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
-            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept"), ("Cache-Control", control)]),
+            fields: HTTPFields([
+                ("X-Number", "\(stores)"), ("Vary", "Accept"), ("Cache-Control", control),
+                // Without a validator, a shared cache keeps a response that is always stale only for a second, of real time.
+                ("ETag", "\"\(stores)\""),
+            ]),
             requestTime: now, responseTime: now)
     }
 
