@@ -98,7 +98,7 @@ private struct StoringOnly: SpooledResource {
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
-        target = FileTarget(of: resource).map { _ in FileTarget(nil) }
+        target = FileTarget(of: resource)?.withoutDestination
         cacheTime = resource.cacheTime
     }
 

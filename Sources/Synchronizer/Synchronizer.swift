@@ -99,13 +99,13 @@ public final class Synchronizer: Sendable {
                     let now = time.now
                     let isFresh = now < loaded.freshUntil
                     // The parse of an older response may end later.
-                    let isObsolete = { (old: LoadedObject) in old.order > loaded.order }
+                    let isNewer = { (old: LoadedObject) in old.order > loaded.order }
                     if !loaded.isForThisLoadOnly, isFresh || loaded.isStored {
                         let expires = isFresh ? loaded.freshUntil : .distantPast
                         memory.insert(
-                            loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isObsolete)
+                            loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isNewer)
                     } else {
-                        memory.remove(key, unless: isObsolete)  // an older object must not outlive this one
+                        memory.remove(key, unless: isNewer)  // an older object must not outlive this one
                     }
                 },
                 forgetObject: { memory.remove($0) },

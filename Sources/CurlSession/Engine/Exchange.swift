@@ -98,13 +98,12 @@ extension Exchange {
     /// The names that have to be looked up before this request can be sent: the server's, or with a proxy the proxy's, or both for
     /// some SOCKS proxies. An address needs no lookup, and libcurl knows `localhost` itself.
     var namesToLookUp: [HostName] {
-        guard let proxy else {
-            return [HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)].compactMap { $0 }
-        }
+        let server = HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)
+        guard let proxy else { return [server].compactMap { $0 } }
         var names = [HostName(authorityOf: proxy.url, defaultPort: proxy.url.hasPrefix("https:") ? 443 : 1080)]
         // With these schemes, libcurl sends the proxy the server's address. Other proxies get the server's name.
         if proxy.url.hasPrefix("socks4:") || proxy.url.hasPrefix("socks5:") {
-            names.append(HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80))
+            names.append(server)
         }
         return names.compactMap { $0 }
     }

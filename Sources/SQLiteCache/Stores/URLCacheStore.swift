@@ -14,8 +14,8 @@ package final class URLCacheStore: ResponseStore {
     /// The bodies of the latest lookups. To read a body again, Foundation's cache would scan its directory.
     private let recent = Locked<[(id: Int64, body: Data)]>([])
 
-    /// Serializes all changes, together with the lookups that they depend on, because two stores may use one cache. It is a queue and not a `Locked`, because Foundation's
-    /// cache reads and writes files.
+    /// Serializes all changes, together with the lookups that they depend on, because two stores may use one cache. It is a queue
+    /// and not a `Locked`, because Foundation's cache reads and writes files.
     private static let changes = DispatchQueue(label: "URLCacheStore.changes")
     private static let recordKey = "Synchronizer.record"
 

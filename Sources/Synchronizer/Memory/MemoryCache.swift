@@ -66,14 +66,14 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Inserts a value, unless it exceeds the limit by itself.
     ///
-    /// - Parameter isObsolete: whether the value that the key has is newer, and stays.
+    /// - Parameter isNewer: whether the value that the key has is newer than this one, and stays.
     package func insert(
         _ value: Value, for key: Key, cost: Int, expires: Date, now: Date,
-        unless isObsolete: (Value) -> Bool = { _ in false }
+        unless isNewer: (Value) -> Bool = { _ in false }
     ) {
         let cost = max(cost, 0)
         change { state in
-            if let old = state.entries[key], isObsolete(old.value) { return }
+            if let old = state.entries[key], isNewer(old.value) { return }
             state.remove(key)
             guard cost <= limits.cost, limits.count > 0 else { return }
             state.entries.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
@@ -83,9 +83,9 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    package func remove(_ key: Key, unless isObsolete: (Value) -> Bool = { _ in false }) {
+    package func remove(_ key: Key, unless isNewer: (Value) -> Bool = { _ in false }) {
         change { state in
-            if let old = state.entries[key], isObsolete(old.value) { return }
+            if let old = state.entries[key], isNewer(old.value) { return }
             state.remove(key)
         }
     }

@@ -18,6 +18,9 @@ package struct FileTarget: Hashable, Sendable {
         self.destination = destination
     }
 
+    /// For a body that is delivered nowhere, or not by this fetch.
+    var withoutDestination: FileTarget { FileTarget(nil) }
+
     /// All targets are equal: loads of one response share its download, wherever their files are.
     package static func == (one: FileTarget, other: FileTarget) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}

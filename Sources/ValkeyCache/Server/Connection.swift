@@ -190,20 +190,20 @@
 
     /// Limits the length of arrays, because hiredis allocates an array as soon as a reply gives its length.
     private enum ReplyLimits {
+        typealias Functions = UnsafeMutablePointer<redisReplyObjectFunctions>
+
         private static let mostElements = 8192
         private static let original = standard?.pointee.createArray
         /// The functions of hiredis.
-        // They are constants: no code writes them.
-        nonisolated(unsafe) private static let standard: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
+        nonisolated(unsafe) private static let standard: Functions? = {  // no code writes what it points to
             guard let reader = redisReaderCreate() else { return nil }
             defer { redisReaderFree(reader) }
             return reader.pointee.fn
         }()
         /// The same functions, with the limit.
-        // Written once, before its first use, and only read afterwards.
-        nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
+        nonisolated(unsafe) static let functions: Functions? = {  // written here, and then only read
             guard let standard else { return nil }
-            let functions = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
+            let functions = Functions.allocate(capacity: 1)
             functions.initialize(to: standard.pointee)
             functions.pointee.createArray = { task, count in
                 Int(count) > mostElements ? nil : original?(task, count)

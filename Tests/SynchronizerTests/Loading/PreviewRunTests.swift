@@ -132,7 +132,7 @@ struct PreviewRunTests {
         receive("a")
         #expect(shown.elements == ["a"])
         loader.leave(watcher)
-        receive("b")  // after it the loader knows that nobody watches
+        receive("b")  // now the loader notices that no load watches
         receive("c")
         let other = subscribe(.previews)
         receive("d")

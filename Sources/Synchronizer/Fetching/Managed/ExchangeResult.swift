@@ -66,9 +66,12 @@ extension Exchange {
         return combination?.part == nil && combination?.before == 0..<start ? combination : nil
     }
 
-    /// Whether the head of a 206 says that it is not the rest of the stored part. Then its body is useless, however long it is.
-    var isMisfit: Bool {
-        guard case .complete(let selection, _, let start) = step.decision, received.status == 206 else { return false }
+    /// Whether the rest of the body is not worth receiving: the body is too large, or it is not the rest of the stored part.
+    var hasUselessBody: Bool { received.isTooLarge || isMisfit }
+
+    /// Whether the head of a 206 says that it is not the rest of the stored part.
+    private var isMisfit: Bool {
+        guard received.status == 206, case .complete(let selection, _, let start) = step.decision else { return false }
         guard let part = CacheRules.part(of: received.fields) else { return true }
         let bodySize = received.bodyLength ?? part.range.count
         return combination(of: selection, from: start, bodySize: bodySize) == nil

@@ -117,7 +117,7 @@ extension Exchange {
     /// Whether the fetch itself has ended the transfer, because it cannot use the body.
     var isGivenUp: Bool {
         if case .failure(let error)? = end, error is FileError || error is BodySink.BeginningIsGone { return true }
-        return received.isTooLarge || isMisfit
+        return hasUselessBody
     }
 }
 

@@ -84,12 +84,12 @@ extension ManagedFetch {
         }
     }
 
-    /// Stops reading a body that is too large, or that is not the rest of the stored part.
+    /// Stops reading a body that is not worth receiving.
     private func endIfUseless(_ number: Int) {
         // Copies only two values of the exchange: copying the whole exchange would retain two dozen references.
         let (isUseless, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
             guard let running = state.running(number) else { return (false, nil) }
-            return (running.exchange.received.isTooLarge || running.exchange.isMisfit, running.exchange.transfer)
+            return (running.exchange.hasUselessBody, running.exchange.transfer)
         }
         guard isUseless else { return }
         transfer?.cancel()
@@ -144,7 +144,7 @@ extension ManagedFetch {
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
             var options = FetchOptions(
-                maximumBodySize: key.maximumBodySize, file: key.file.map { _ in FileTarget(nil) },
+                maximumBodySize: key.maximumBodySize, file: key.file?.withoutDestination,
                 cacheTime: key.cacheTime)
             options.purpose = .refresh
             let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in

@@ -24,7 +24,7 @@ extension Loader {
         var options = options
         let download = state.withLock { $0.downloads[id] }
         options.waited = download?.waited ?? LeaseWait()
-        if download?.ignoresDestination == true { options.file = FileTarget(nil) }
+        if download?.ignoresDestination == true { options.file = options.file?.withoutDestination }
         options.takesObjects = derivedObjects != nil && job.isDerived
         handle.started(
             fetcher.fetch(job.request, options: options) { event in
