@@ -23,6 +23,10 @@ quietly() {
     }
 }
 
+# For debug builds: the index of the source code, which only editors use, takes a quarter of the compiler's time. SwiftPM compiles
+# everything again after a build with other options, so all scripts that share a folder use these.
+without_index=(--disable-index-store)
+
 # Prints the failures in the output of a test run once more, at the end, where they are found.
 show_failures() { # log
     grep -a '^✘' "$1" | tail -40 >&2 || true
