@@ -34,8 +34,9 @@
         /// Creates a cache. It connects in the background.
         ///
         /// - Parameters:
-        ///   - server: the URL of the server: `redis://[user[:password]@]host[:port][/database]` or `unix:///path[?db=1]`. For a
-        ///     cluster, give one of its nodes. Sentinel is not supported: give the address of a proxy, or of the primary.
+        ///   - server: the URL of the server: `redis://[[user]:password@]host[:port][/database]` or
+        ///     `unix://[[user]:password@]/path[?db=database]`. For a cluster, give one of its nodes. Sentinel is not supported:
+        ///     give the address of a proxy, or of the primary.
         ///   - namespace: the name of your application on the server. Programs with other names do not see its responses.
         ///   - local: the local level, in a directory that no cache with another server or namespace uses; nil for 64 MB of
         ///     memory.

@@ -2,7 +2,7 @@ import Foundation
 
 /// The address of a server, and the client's credentials: a URL as `redis-cli -u` takes it.
 ///
-/// `redis://[user[:password]@]host[:port][/database]`, or `unix://[user[:password]@]/path[?db=database]`.
+/// `redis://[[user]:password@]host[:port][/database]`, or `unix://[[user]:password@]/path[?db=database]`. `valkey` means `redis`.
 package struct ServerAddress: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         case host(String, port: Int)
