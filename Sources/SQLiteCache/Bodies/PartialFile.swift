@@ -39,7 +39,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     }
 
     /// The number of bytes after a checkpoint at which the next bytes to arrive cause another one: 1 MB, or the 4,096th part of the
-    /// body. A killed process loses little more than this. With a fixed interval, the record of a huge body would become too long.
+    /// body. A killed process loses little more than this, and the bytes that it had not yet passed to this file. With a fixed
+    /// interval, the record of a huge body would become too long.
     package static func checkpointInterval(at count: Int) -> Int { max(1 << 20, count >> 12) }
     /// The room that a body of unknown length gets first.
     static let firstReservation = 1 << 20

@@ -16,9 +16,9 @@ import HTTPCaching
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache. The
 /// destination gets a clone of that file if the file system supports clones (APFS, btrfs, XFS). Otherwise the first destination
-/// gets a hard link, and any other one a copy. Bodies that the cache does not take (of more than half its capacity) arrive in a
-/// hidden file beside the destination. That file stays if the rest can be requested later: load the same URL to the same
-/// destination to continue.
+/// gets a hard link, and any other one a copy. Bodies that the cache does not take (of more than half its capacity without the
+/// journal) arrive in a hidden file beside the destination. That file stays if the rest can be requested later: load the same URL
+/// to the same destination to continue.
 ///
 /// The file has mode 0600. You may edit the file: if it is a link, the cache finds the change on the next use and drops its
 /// entry.
