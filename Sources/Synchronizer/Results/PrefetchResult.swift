@@ -75,7 +75,7 @@ public struct PrefetchStatistics: Hashable, Sendable {
     public var loaded = 0
     /// Prefetched resources that a load used later.
     public var used = 0
-    /// Prefetched resources that no load used before their prefetch was cancelled, or before a thousand more prefetches.
+    /// Prefetched resources that no load used before their prefetch was cancelled, or before a thousand more were unused, too.
     public var wasted = 0
     /// Bytes of all prefetched bodies.
     public var bytes = 0

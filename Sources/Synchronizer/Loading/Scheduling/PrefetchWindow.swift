@@ -1,8 +1,8 @@
 /// Counts the prefetched resources that are used, and limits the number of concurrent prefetches. A pure value.
 ///
-/// A prefetched resource is *used* when a load wants it. It is *wasted* when its prefetch is cancelled before that, or when a
-/// thousand others have been prefetched since. The window (the limit) is halved when most of the last prefetches were wasted,
-/// and grows by one with each prefetched resource that is used.
+/// A resource is prefetched when its prefetch has loaded it. It is *used* when a load wants it. It is *wasted* when its prefetch is
+/// cancelled before that, or when a thousand others that no load wants have been prefetched since. The window (the limit) is halved
+/// when most of the last prefetches were wasted, and grows by one with each prefetched resource that is used.
 struct PrefetchWindow: Sendable {
     static let largest = 16
     private static let initial = 8
