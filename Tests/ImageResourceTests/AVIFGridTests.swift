@@ -153,6 +153,40 @@
             #expect(try BitmapImage.decode(file.data) == BitmapImage.decode(Samples.data("avif-tile-1.avif")))
         }
 
+        private func single(_ colours: [UInt8]?) -> HEIFFile {
+            var file = HEIFFile(
+                items: [.init(type: "av01", data: tiles[0].stream, properties: [1, 2, 3])], properties: properties,
+                brand: "avif")
+            if let colours {
+                file.properties.append(HEIFFile.box("colr", colours))
+                file.items[0].properties.append(5)
+            }
+            return file
+        }
+
+        /// Code points of H.273: primaries, transfer function and the matrix of the sample.
+        private func points(_ primaries: Int, _ transfer: Int) -> [UInt8] {
+            Array("nclx".utf8) + [primaries, transfer, 0].flatMap(HEIFFile.big16) + [0x80]
+        }
+
+        @Test("code points of Display P3 mean the same as its profile")
+        func displayP3() throws {
+            let profile = try #require(
+                Samples.data("detailed-p3.jpg").withUnsafeBytes { JPEGHeader.profile(ByteReader($0)) })
+            let expected = try BitmapImage.decode(single(Array("prof".utf8) + profile).data)
+            let plain = try BitmapImage.decode(single(nil).data)
+            #expect(Pixels.decibels(expected, plain) < 45)
+            #expect(try Pixels.decibels(BitmapImage.decode(single(points(12, 13)).data), expected) >= 45)
+        }
+
+        @Test(
+            "code points of sRGB and of a high dynamic range change no pixel",
+            arguments: [(1, 13), (1, 1), (2, 2), (9, 16)])
+        func unconverted(_ primaries: Int, _ transfer: Int) throws {
+            let plain = try BitmapImage.decode(single(nil).data)
+            #expect(try BitmapImage.decode(single(points(primaries, transfer)).data) == plain)
+        }
+
         @Test("a crop is applied to the pixels")
         func cropped() throws {
             let crop = HEIFFile.box("clap", [32, 1, 16, 1, 16, 1, 0, 1].flatMap { HEIFFile.big32($0) })

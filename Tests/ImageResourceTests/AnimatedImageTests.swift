@@ -203,9 +203,11 @@
                 AnimationFrame(area: whole, duration: 1), AnimationFrame(area: part, duration: 1, replaces: true),
                 AnimationFrame(area: whole, duration: 1, replaces: true), AnimationFrame(area: part, duration: 1),
                 AnimationFrame(area: whole, duration: 1, disposal: .clear), AnimationFrame(area: part, duration: 1),
+                AnimationFrame(area: whole, duration: 1, disposal: .restore, replaces: true),
+                AnimationFrame(area: part, duration: 1),
             ]
             let starts = frames.indices.map { FrameCompositor.start(of: $0, in: frames, canvas: canvas) }
-            #expect(starts == [0, 0, 2, 2, 2, 5])
+            #expect(starts == [0, 0, 2, 2, 2, 5, 5, 5])
         }
     }
 #endif

@@ -109,6 +109,31 @@
             for index in order { #expect(try pixels(animation.frame(at: index)) == expected[index]) }
         }
 
+        @Test(
+            "a whole frame that is removed again shows the frames before it, in whatever order frames are requested",
+            arguments: [[2], [0, 1, 2, 0, 1, 2], [2, 1, 2, 0]])
+        func wholeFrameRestored(_ order: [Int]) throws {
+            let restored = [0x21, 0xF9, 4, 3 << 2, 0, 0, 0, 0] + frame(data: [2, 2, 0x4C, 0x0A, 0])
+            let patch = frame(x: 1, width: 1, data: Self.short)
+            let animation = try AnimatedImage(data: gif(2, 1, frame(), restored, patch))
+            let expected = [[Self.first, Self.second], [Self.second, Self.second], [Self.first, Self.first]]
+            for index in order { #expect(try pixels(animation.frame(at: index)) == expected[index]) }
+        }
+
+        @Test("disposal method 4 is taken for 3, as in browsers")
+        func disposalFour() throws {
+            let three = try Samples.data("gif-disposal-3.gif")
+            var four = three
+            for place in three.indices.dropLast(8) where Array(three[place..<place + 4]) == [0x21, 0xF9, 4, 0x0D] {
+                four[place + 3] = 4 << 2 | 1
+            }
+            #expect(four != three)
+            let (expected, animation) = try (AnimatedImage(data: three), AnimatedImage(data: four))
+            for index in 0..<expected.frameCount {
+                #expect(try animation.frame(at: index) == expected.frame(at: index))
+            }
+        }
+
         // APNG
 
         /// A sample with the number at an offset inside of the n-th chunk of a name changed.

@@ -56,6 +56,21 @@
             #expect(!image.isOpaque)
         }
 
+        @Test(
+            "a lossless WebP is opaque if its bitstream denies the alpha, as in browsers and Pillow",
+            arguments: [0, 40, 16])
+        func losslessAlphaDeniedByBitstream(side: Int) throws {
+            var data = try Samples.data("reduced-lossless.webp")
+            data[24] &= ~0x10
+            let image = try BitmapImage.decode(data, sizing: .maxPixelSize(side))
+            #expect(image.isOpaque)
+            #expect(
+                image.withUnsafeBytes { pixels in
+                    stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 255 }
+                })
+            #expect(BitmapImage(storedForm: image.storedForm) == image)
+        }
+
         private func little32(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> ($0 * 8) & 255) } }
 
         // JPEG
@@ -96,6 +111,19 @@
             let both = try six[..<2] + exif(three) + six[2...]
             #expect(ImageHeader(both)?.orientation == ImageHeader(three)?.orientation)
             #expect(ImageHeader(six)?.orientation != ImageHeader(three)?.orientation)
+        }
+
+        @Test("Exif turns a JPEG wherever it precedes the first scan")
+        func exifBehindFrame() throws {
+            let turned = try Samples.data("jpeg-orientation-6.jpg")
+            let name = try #require(turned.range(of: Data("Exif\0\0".utf8))).lowerBound
+            let exif = turned[(name - 4)..<(name - 2 + Int(turned[name - 2]) << 8 + Int(turned[name - 1]))]
+            let frame = try #require(turned.range(of: Data([0xFF, 0xC0]), in: exif.endIndex..<turned.endIndex))
+                .lowerBound
+            let end = frame + 2 + Int(turned[frame + 2]) << 8 + Int(turned[frame + 3])
+            let moved = turned[..<exif.startIndex] + turned[exif.endIndex..<end] + exif + turned[end...]
+            #expect(ImageHeader(moved)?.orientation == ImageHeader(turned)?.orientation)
+            #expect(try BitmapImage.decode(moved) == BitmapImage.decode(turned))
         }
 
         @Test("the parts of a JPEG's profile may come in any order")

@@ -57,6 +57,16 @@
             #expect(workingBytes(file) == side * side * 17)
         }
 
+        @Test("a profile that is too large is ignored")
+        func largeProfile() throws {
+            let plain = try BitmapImage.decode(picture(configuration, stream).data)
+            var file = picture(configuration, stream)
+            file.properties.append(
+                HEIFFile.box("colr", Array("prof".utf8) + Array(repeating: 7, count: 4 << 20 + 65536)))
+            file.items[0].properties.append(3)
+            #expect(try BitmapImage.decode(file.data) == plain)
+        }
+
         @Test(
             "a picture is cropped, turned and mirrored in the order of the file",
             arguments: [

@@ -93,6 +93,16 @@
             if side > 4 { #expect(pixel(result, 0, 0) == [0, 0, 0, 0]) }
         }
 
+        @Test("a crop that changes nothing keeps the corners for a border")
+        func uselessCrop() throws {
+            let image = try BitmapImageTests.sample(40, 40)
+            let size = CGSize(width: 40, height: 40)
+            let border = ImageProcessing.border(.white, width: 2)
+            #expect(
+                try ImageProcessing.apply([.circle, .cropToFill(size), border], to: image)
+                    == ImageProcessing.apply([.circle, border], to: image))
+        }
+
         @Test("a border is drawn inside, and follows the corners that were made before", arguments: shapes, [1, 2.5])
         func border(_ shape: (width: Int, height: Int, radius: Double), _ line: Double) throws {
             let image = try Self.plain(shape.width, shape.height, [0, 0, 255, 255])

@@ -12,9 +12,10 @@ enum JPEGHeader {
         var size: (width: Int, height: Int)?
         walk(bytes) { marker, segment in
             if marker == 0xE1, orientation == nil { orientation = exif(segment) }
-            guard isFrame(marker), let height = segment.big16(1), let width = segment.big16(3) else { return true }
-            size = (width, height)
-            return false
+            if isFrame(marker), size == nil, let height = segment.big16(1), let width = segment.big16(3) {
+                size = (width, height)
+            }
+            return true
         }
         return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation ?? .up) }
     }

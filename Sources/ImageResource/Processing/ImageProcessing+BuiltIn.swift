@@ -37,8 +37,9 @@ extension ImageProcessing {
 
     private static func crop(_ image: inout ProcessedImage, to space: PixelSize, focus: CGPoint) throws {
         let crop = FillingCrop(of: image.canvas.size, filling: space, focus: (Double(focus.x), Double(focus.y)))
+        let size = image.canvas.size
         try image.canvas.crop(crop, filter: image.sizing.filter)
-        image.cornerRadius = 0
+        if crop.area.size != size || image.canvas.size != size { image.cornerRadius = 0 }
     }
 
     /// Makes the corners round and transparent.

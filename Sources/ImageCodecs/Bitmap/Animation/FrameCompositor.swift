@@ -52,7 +52,8 @@ final class FrameCompositor {
         return try decoder.draw(index, onto: canvas)
     }
 
-    /// The last frame up to `index` that does not depend on earlier frames, or `earliest`.
+    /// The last frame up to `index` that does not depend on earlier frames, or `earliest`. A frame that restores what it covers
+    /// depends on them.
     static func start(
         of index: Int, noEarlierThan earliest: Int = 0, in frames: [AnimationFrame], canvas: PixelSize
     ) -> Int {
@@ -60,7 +61,7 @@ final class FrameCompositor {
         var start = index
         while start > earliest {
             let (frame, before) = (frames[start], frames[start - 1])
-            if frame.replaces, frame.area.inside(canvas) == whole { break }
+            if frame.replaces, frame.disposal != .restore, frame.area.inside(canvas) == whole { break }
             if before.disposal == .clear, before.area.inside(canvas) == whole { break }
             start -= 1
         }

@@ -75,10 +75,18 @@
             else { throw ImageError.corrupt(.avif, "the header and the stream have different sizes") }
             let picture = try pixels(image, size: plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
-            let profile = ByteReader(
-                UnsafeRawBufferPointer(start: image.pointee.icc.data, count: image.pointee.icc.size))
             return try PictureAssembler.assemble(
-                plan, whole: picture, colours: ColorTransform(profile, model: .rgb), isOpaque: isOpaque)
+                plan, whole: picture, colours: Self.colours(image.pointee), isOpaque: isOpaque)
+        }
+
+        private static func colours(_ image: avifImage) -> ColorTransform? {
+            if image.icc.size > 0 {
+                let profile = UnsafeRawBufferPointer(start: image.icc.data, count: image.icc.size)
+                return ColorTransform(ByteReader(profile), model: .rgb)
+            }
+            return ColorTransform.from(
+                ColorCodePoints(
+                    primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics)))
         }
 
         private func pixels(_ image: UnsafeMutablePointer<avifImage>, size: PixelSize) throws -> PixelBuffer {

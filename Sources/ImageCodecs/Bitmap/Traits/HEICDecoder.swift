@@ -45,7 +45,6 @@
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
-            let colours = profile().withUnsafeBytes { ColorTransform(ByteReader($0), model: .rgb) }
             return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
         }
 
@@ -72,9 +71,25 @@
             return picture
         }
 
+        private var colours: ColorTransform? {
+            let profile = profile()
+            if !profile.isEmpty { return profile.withUnsafeBytes { ColorTransform(ByteReader($0), model: .rgb) } }
+            var points: UnsafeMutablePointer<heif_color_profile_nclx>?
+            guard heif_image_handle_get_nclx_color_profile(handle, &points).code == heif_error_Ok, let points else {
+                return nil
+            }
+            defer { heif_nclx_color_profile_free(points) }
+            return ColorTransform.from(
+                ColorCodePoints(
+                    primaries: Int(points.pointee.color_primaries.rawValue),
+                    transfer: Int(points.pointee.transfer_characteristics.rawValue)))
+        }
+
+        /// libheif copies the whole profile, whatever the size of the memory.
         private func profile() -> Data {
-            var profile = Data(count: min(heif_image_handle_get_raw_color_profile_size(handle), 4 << 20))
-            guard !profile.isEmpty else { return profile }
+            let size = heif_image_handle_get_raw_color_profile_size(handle)
+            guard (1...4 << 20).contains(size) else { return Data() }
+            var profile = Data(count: size)
             let error = profile.withUnsafeMutableBytes {
                 heif_image_handle_get_raw_color_profile(handle, $0.baseAddress)
             }

@@ -79,9 +79,9 @@ extension WebPDecoder {
     }
 
     /// Premultiplies a picture from libwebp in place, unless libwebp has done so while it scaled. If the header denies the alpha,
-    /// makes the first `rows` rows opaque instead.
+    /// makes the first `rows` rows opaque instead. libwebp decodes the alpha of a lossless picture whatever the header says.
     static func premultiply(_ picture: PixelBuffer, of bytes: ByteReader, stored: PixelSize, rows: Int) throws {
-        if WebPHeader.hasDeniedAlpha(bytes) {
+        if WebPHeader.hasDeniedAlpha(bytes) || !WebPHeader.hasAlpha(bytes) && WebPHeader.isLossless(bytes) {
             try Premultiplication.removeAlpha(picture, rows: rows)
         } else if picture.size == stored, WebPHeader.hasAlpha(bytes) {
             try Premultiplication.multiply(picture)
