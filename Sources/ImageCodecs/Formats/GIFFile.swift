@@ -102,7 +102,7 @@ extension FrameDisposal {
     fileprivate init(gif method: UInt8) {
         switch method {
         case 2: self = .clear
-        case 3, 4: self = .restore  // Some descriptions of the format have 4 in place of 3, and browsers restore for both.
+        case 3, 4: self = .restore  // browsers restore for both
         default: self = .keep
         }
     }
