@@ -5,6 +5,9 @@
 struct FieldScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var position = 0
+    /// Whether no closing quote follows. If one quoted string has none, then each later quote was escaped in that string, and a
+    /// string that begins there has none, either.
+    private var lacksClosingQuote = false
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
@@ -46,10 +49,11 @@ struct FieldScanner {
     }
 
     /// The text of a quoted string (RFC 9110 §5.6.4), unescaped; nil if none begins here, or if its closing quote is missing. In
-    /// the second case only the opening quote is skipped, so that no directive after it is overlooked.
+    /// the second case only the opening quote is skipped, so that no directive after it is overlooked. The end is searched in vain
+    /// only once: many opening quotes would take quadratic time.
     @inline(never)
     mutating func quotedString() -> String? {
-        guard take(UInt8(ascii: "\"")) else { return nil }
+        guard take(UInt8(ascii: "\"")), !lacksClosingQuote else { return nil }
         let start = position
         var text: [UInt8] = []
         while let byte = next {
@@ -64,6 +68,7 @@ struct FieldScanner {
             }
         }
         position = start
+        lacksClosingQuote = true
         return nil
     }
 

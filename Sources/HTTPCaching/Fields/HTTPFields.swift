@@ -89,7 +89,10 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         @inline(never)
         get {
             var combined: String?
-            forEach(named: name) { value in combined = combined.map { $0 + ", " + value.text } ?? value.text }
+            forEach(named: name) { value in
+                // Appends in place: a copy for each line would take quadratic time.
+                if combined == nil { combined = value.text } else { combined?.append(", " + value.text) }
+            }
             return combined
         }
         set {
@@ -142,13 +145,16 @@ public struct HTTPFields: Hashable, Sendable, Codable {
 
     /// Removes all lines of these names.
     package mutating func remove(_ names: [String]) {
-        removeLines { name in names.contains { Self.same(name, $0) } }
+        let names = Set(names.map(FoldedName.init))
+        removeLines { names.contains(FoldedName($0)) }
     }
 
     /// Replaces all lines of each name in `newer` with those of `newer`.
     public mutating func replace(with newer: HTTPFields) {
-        removeLines { newer.contains($0) }
-        decoded += newer.lines
+        let replacement = newer.lines
+        let names = Set(replacement.map { FoldedName($0.name) })
+        removeLines { names.contains(FoldedName($0)) }
+        decoded += replacement
     }
 
     @inline(never)
@@ -184,6 +190,22 @@ extension HTTPFields {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(lines, forKey: .lines)
+    }
+}
+
+/// A field name as a member of a set: ASCII, without regard to case. Servers choose how many names there are, so code that compares
+/// each name of a message with each name of another takes quadratic time.
+struct FoldedName: Hashable {
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    static func == (one: FoldedName, other: FoldedName) -> Bool { HTTPFields.same(one.name, other.name) }
+
+    func hash(into hasher: inout Hasher) {
+        name.withBytes { for byte in $0 { hasher.combine(lowercased(byte)) } }
     }
 }
 

@@ -68,10 +68,10 @@ extension CacheRules {
 
     /// Whether the values of these fields are known for the request that a stored response answered.
     private static func knows(_ names: [String], of response: StoredResponse) -> Bool {
-        let known = response.varyNames
-        return names.allSatisfy { name in
-            known.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
-        }
+        if names.isEmpty { return true }
+        // Sets: the names come from servers, and there may be very many.
+        let known = Set((response.varyNames + response.selectingFields.lines.map(\.name)).map(FoldedName.init))
+        return names.allSatisfy { known.contains(FoldedName($0)) }
     }
 
     /// Whether the fields of a request select a stored response.
@@ -126,16 +126,24 @@ extension CacheRules {
 extension StoredResponse {
     /// The field names that `Vary` lists.
     var varyNames: [String] {
-        facts.contains(.hasVary) ? fields.values(of: FieldName.vary).flatMap(\.listedTokens) : []
+        facts.contains(.hasVary) ? fieldNames(in: fields.values(of: FieldName.vary)) : []
     }
 }
 
 extension ResponseFacts {
     /// The field names that `Vary` lists.
-    var varyNames: [String] { vary.flatMap(\.listedTokens) }
+    var varyNames: [String] { fieldNames(in: vary) }
 
     /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1).
     var variesOnEverything: Bool {
         vary.contains { $0.utf8.contains(UInt8(ascii: "*")) && $0.listedTokens.contains("*") }
     }
+}
+
+/// The names in these lines of `Vary`, each once: for each name, a lookup may compute the digest of a long cookie.
+private func fieldNames(in vary: [String]) -> [String] {
+    let names = vary.flatMap(\.listedTokens)
+    guard names.count > 1 else { return names }
+    var known = Set<FoldedName>()
+    return names.filter { known.insert(FoldedName($0)).inserted }
 }
