@@ -80,7 +80,7 @@ extension HTTPCache {
     }
 
     /// The keys whose responses must be removed after a response to an unsafe method such as `POST` (RFC 9111 §4.4). Empty
-    /// for safe methods and for errors.
+    /// for safe methods and for errors. The server has changed these resources even if the body of its response does not arrive.
     public static func invalidatedKeys(after request: CacheRequest, status: Int, fields: HTTPFields) -> [String] {
         CacheRules.invalidatedKeys(after: request, status: status, fields: fields)
     }

@@ -3,7 +3,7 @@
 /// You keep the responses and send the requests. `HTTPCache` decides what to do with them:
 ///
 /// 1. ``decision(for:among:at:)``: answer with a stored response, validate one, or send the request?
-/// 2. After a response: ``invalidatedKeys(after:status:fields:)``, then
+/// 2. When the head of a response has arrived: ``invalidatedKeys(after:status:fields:)``. After its body:
 ///    ``freshening(with:of:among:answering:requestTime:responseTime:)`` if it is a 304 to a validation, or else
 ///    ``storing(_:fields:answering:among:requestTime:responseTime:)``.
 /// 3. After a failure: ``fallback(to:of:for:after:at:)``.

@@ -12,8 +12,8 @@ package protocol NativeTransport: SessionFields {
 
 package enum NativeEvent: Sendable {
     case transfer(TransferEvent)
-    /// The session follows a redirect, with this request.
-    case redirected(to: URLRequest)
+    /// The session follows this redirect, with this request.
+    case redirected(by: ResponseHead, to: URLRequest)
     /// The session is about to store the response. The receiver decides before it returns.
     case storing(StoringDecision)
     /// The session did not use the network. Reported before the end, if the session knows.

@@ -66,7 +66,7 @@
         func redirected(by response: HTTPURLResponse) -> URLRequest? {
             guard let next = state.withLock({ $0.request }).redirected(by: response) else { return nil }
             state.withLock { $0.request = next }
-            report(.redirected(to: next))
+            report(.redirected(by: ResponseHead(response), to: next))
             return next
         }
 

@@ -81,7 +81,7 @@ final class PlayedSession: NativeTransport {
     }
 
     private func perform(_ request: URLRequest, _ transfer: PlayedTransfer) {
-        let looksUp = CachePolicy(request.cachePolicy).looksUp
+        let looksUp = CachePolicy(request.cachePolicy).looksUp && request.httpMethod == "GET"
         let found = looksUp ? cache.cachedResponse(for: request) : nil
         switch request.cachePolicy {
         case .returnCacheDataDontLoad where found == nil:
@@ -119,9 +119,14 @@ final class PlayedSession: NativeTransport {
             switch event {
             case .response(let head): arriving.withLock { $0.head = head }
             case .data(let data): arriving.withLock { $0.body += data }
-            case .finished(nil):
+            case .finished(let error):
                 let (head, body) = arriving.withLock { $0 }
-                if let head { arrived(head, body: body, of: request, for: transfer, found: found) }
+                if let head, error == nil {
+                    return arrived(head, body: body, of: request, for: transfer, found: found)
+                }
+                if let head { transfer.report(.transfer(.response(head))) }
+                if !body.isEmpty { transfer.report(.transfer(.data(body))) }
+                transfer.report(.transfer(event))
             default: transfer.report(.transfer(event))
             }
         }
@@ -133,7 +138,7 @@ final class PlayedSession: NativeTransport {
     ) {
         guard let head = received.httpResponse else { return }
         if let next = request.redirected(by: head) {
-            transfer.report(.redirected(to: next))
+            transfer.report(.redirected(by: received, to: next))
             return perform(next, transfer)
         }
         var whole = CachedURLResponse(response: head, data: body)

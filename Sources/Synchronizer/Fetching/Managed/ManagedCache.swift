@@ -190,12 +190,24 @@ final class ManagedCache: Sendable {
     /// Removes entries from the disk soon; lookups miss them at once.
     func removeSoon(_ keys: [String]) {
         invalidations.note(keys, at: time.now)
+        removeNoted(keys)
+    }
+
+    /// The same for entries that a response invalidates. Returns the new mark of its exchange: with this mark, the response itself may
+    /// still be stored.
+    func removeSoon(_ keys: [String], keeping mark: InvalidationLog.Mark, of key: String) -> InvalidationLog.Mark {
+        let mark = invalidations.note(keys, at: time.now, keeping: mark, of: key)
+        removeNoted(keys)
+        return mark
+    }
+
+    private func removeNoted(_ keys: [String]) {
         removals.add(keys)
         removing.async { [self] in keys.forEach(removePending) }
     }
 
-    /// Completes a pending removal before a new entry is stored under its key.
-    private func finishRemoval(of key: String) {
+    /// Completes a pending removal, for example before a new entry is stored under its key.
+    func finishRemoval(of key: String) {
         if removals.contains(key) { removing.sync { removePending(key) } }
     }
 

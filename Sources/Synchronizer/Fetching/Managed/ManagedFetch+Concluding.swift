@@ -19,8 +19,10 @@ enum CacheChange: Sendable {
 
 // Between sending and answering: what an exchange means.
 extension ManagedFetch {
-    /// Concludes an exchange, which gets a newer mark if its response invalidates entries.
+    /// Concludes an exchange.
     func conclusion(of exchange: inout Exchange) -> Conclusion {
+        // When the load ends, other processes miss these entries, too.
+        for key in exchange.invalidatedKeys { cache.finishRemoval(of: key) }
         // The body may have turned out too large before the transfer was known.
         if exchange.received.isTooLarge { exchange.transfer?.cancel() }
         let now = cache.time.now
@@ -160,7 +162,7 @@ extension ManagedFetch {
         guard let head = exchange.received.head else {
             return .failure(.transport(URLError(.badServerResponse), exchange.step.context))
         }
-        applySideEffects(of: &exchange)
+        applySideEffects(of: exchange)
         do {
             let file = try exchange.file?.finish()
             let answer = Answer(

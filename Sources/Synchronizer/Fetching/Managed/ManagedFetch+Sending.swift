@@ -63,6 +63,7 @@ extension ManagedFetch {
                 state.running(number)?.exchange.receive(head, at: now)
                 return state.running(number)?.exchange.headEvent
             }
+            invalidate(byHeadOf: number)
             if options.file != nil { openSink(in: number) }
             if let event { report(event) }
             releaseIfUseless(number)

@@ -3,16 +3,25 @@ import HTTPCaching
 
 // The fifth stage, continued: what a response does to other entries than its own.
 extension ManagedFetch {
-    func applySideEffects(of exchange: inout Exchange) {
-        let keys = CacheRules.invalidatedKeys(
-            after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
-        if !keys.isEmpty {
-            // With the new mark, the response itself may still be stored.
-            exchange.mark = cache.invalidations.note(
-                keys, at: cache.time.now, keeping: exchange.mark, of: exchange.step.cacheRequest.url)
-            for key in keys { cache.removeEntries(for: key) }
-            report(.invalidated(keys))
+    /// Invalidates the entries that an unsafe request has changed (RFC 9111 §4.4). The head of the response suffices: the server has
+    /// changed them even if the body is cut short, is too large, or is not wanted any more.
+    ///
+    /// The head arrives on the session's queue, which must not wait for the disk. So the entries are removed soon; lookups miss
+    /// them at once.
+    func invalidate(byHeadOf number: Int) {
+        let (keys, old, url) = state.withLock { state -> ([String], InvalidationLog.Mark, String) in
+            guard let running = state.running(number) else { return ([], 0, "") }
+            return (running.exchange.invalidatedKeys, running.exchange.mark, running.exchange.step.cacheRequest.url)
         }
+        guard !keys.isEmpty else { return }
+        let mark = cache.removeSoon(keys, keeping: old, of: url)
+        state.withLock { $0.running(number)?.exchange.mark = mark }
+        report(.invalidated(keys))
+    }
+
+    /// Updates or removes the entries that the response is about, besides its own.
+    func applySideEffects(of exchange: Exchange) {
+        let request = exchange.step.cacheRequest
         if exchange.received.status == 304 {
             let step = exchange.step
             let confirmed = CacheRules.candidates(
@@ -49,6 +58,12 @@ extension ManagedFetch {
 }
 
 extension Exchange {
+    /// The keys of the entries that the response invalidates (RFC 9111 §4.4).
+    var invalidatedKeys: [String] {
+        guard received.head?.isHTTP == true else { return [] }
+        return CacheRules.invalidatedKeys(after: step.cacheRequest, status: received.status, fields: received.fields)
+    }
+
     func freshened(_ response: StoredResponse) -> StoredResponse {
         CacheRules.freshened(
             response, by: received.fields, requestTime: requestTime, responseTime: received.time)

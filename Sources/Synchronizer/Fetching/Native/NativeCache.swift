@@ -47,9 +47,23 @@ final class NativeCache: Sendable {
 
     func removeSoon(for requests: [URLRequest]) {
         guard cache != nil else { return }
-        let keyed = requests.compactMap { request in request.cacheKey.map { (key: $0, request: request) } }
-        invalidations.note(keyed.map(\.key), at: time.now)
-        for (key, request) in keyed { removeSoon(request, key: key) }
+        invalidations.note(requests.compactMap(\.cacheKey), at: time.now)
+        removeNoted(requests)
+    }
+
+    /// The same for entries that a response invalidates. Returns the new mark of its request: with this mark, the response itself may
+    /// still be stored.
+    func removeSoon(
+        for requests: [URLRequest], keeping mark: InvalidationLog.Mark, of key: String
+    ) -> InvalidationLog.Mark {
+        guard cache != nil else { return mark }
+        let mark = invalidations.note(requests.compactMap(\.cacheKey), at: time.now, keeping: mark, of: key)
+        removeNoted(requests)
+        return mark
+    }
+
+    private func removeNoted(_ requests: [URLRequest]) {
+        for request in requests { if let key = request.cacheKey { removeSoon(request, key: key) } }
     }
 
     func removeAll() {

@@ -12,7 +12,7 @@ extension NativeFetch {
             noteStoring(by: task, trace: trace)
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
-        noteInvalidation(by: task)
+        removeIfInvalid(task)
         if trace.source == .network { trace.addReason(previously: previousReason(for: task.cacheRequest)) }
         noteStoring(by: task, trace: trace)
         finish(result(of: task, head: head, trace: trace))
@@ -36,16 +36,22 @@ extension NativeFetch {
         }
     }
 
-    /// Removes the entries that an unsafe request invalidated, and one that was invalidated while it was in flight.
-    private func noteInvalidation(by task: NativeTask) {
-        guard let url = request.url, let currentURL = task.current.url else { return }
-        let keys = CacheRules.invalidatedKeys(
-            after: cacheRequest(request, url: url), status: task.received.status, fields: task.received.fields)
-        if !keys.isEmpty {
-            cache.removeSoon(for: keys.compactMap { URL(string: $0) }.map { URLRequest(url: $0) })
-            report(.invalidated(keys))
-        }
-        let key = CacheRules.cacheKey(of: currentURL.absoluteString)
+    /// Removes the entries that an unsafe request has changed (RFC 9111 §4.4). The head of its response suffices, as in managed mode.
+    /// `head` belongs to the request in flight: the response to a `POST` may be a redirect to a `GET`.
+    func invalidate(by head: ResponseHead, of task: NativeTask) {
+        guard head.isHTTP, let request = task.cacheRequest else { return }
+        let keys = CacheRules.invalidatedKeys(after: request, status: head.status, fields: head.fields)
+        guard !keys.isEmpty else { return }
+        let requests = keys.compactMap { URL(string: $0) }.map { URLRequest(url: $0) }
+        let mark = cache.removeSoon(for: requests, keeping: task.mark, of: request.url)
+        update { $0.mark = mark }
+        report(.invalidated(keys))
+    }
+
+    /// Removes the response if it was invalidated while it was in flight.
+    private func removeIfInvalid(_ task: NativeTask) {
+        guard let url = task.current.url else { return }
+        let key = CacheRules.cacheKey(of: url.absoluteString)
         if cache.invalidations.isInvalid(key, since: task.mark) { cache.removeSoon(task.current, key: key) }
     }
 

@@ -187,9 +187,10 @@ final class NativeFetch: Fetch {
         guard let task = state.withLock({ $0.task }), task.number == number else { return }
         switch event {
         case .transfer(let event): receive(event, of: task)
-        case .redirected(let next):
-            let cacheRequest = cacheRequest(of: next)
-            update { $0.follow(next, cacheRequest: cacheRequest) }
+        case .redirected(let head, let next):
+            invalidate(by: head, of: task)
+            let (cacheRequest, mark) = (cacheRequest(of: next), cache.invalidations.now)
+            update { $0.follow(next, cacheRequest: cacheRequest, mark: mark) }
             if let url = next.url { report(.redirected(to: url)) }
         case .storing(let decision):
             decision.decided = bound(decision.proposed, of: task)
@@ -235,8 +236,8 @@ final class NativeFetch: Fetch {
                 head = ResponseHead(url: url, status: head.status, fields: header.serverFields(of: fields))
             }
         }
-        let now = cache.time.now
-        update { $0.received.receive(head, at: now) }
+        update { [now = cache.time.now] in $0.received.receive(head, at: now) }
+        invalidate(by: head, of: task)
         openSink()
         guard !endIfTooLarge(), !task.isCacheOnly else { return }
         report(.response(head, expectedBytes: state.withLock { $0.task?.received.bodyLength }))

@@ -6,8 +6,8 @@ struct NativeTask {
     let number: Int
     let request: URLRequest
     let sent: Date
-    /// When it was sent, in the order of invalidations.
-    let mark: InvalidationLog.Mark
+    /// When the request in flight was sent, in the order of invalidations.
+    var mark: InvalidationLog.Mark
     /// The request in flight: the session follows redirects by itself.
     private(set) var current: URLRequest
     /// The same request for the cache rules, with the cookies that were sent: the response may set others. Nil without a URL.
@@ -49,9 +49,10 @@ struct NativeTask {
 
     var isHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
-    mutating func follow(_ next: URLRequest, cacheRequest: CacheRequest?) {
+    mutating func follow(_ next: URLRequest, cacheRequest: CacheRequest?, mark: InvalidationLog.Mark) {
         current = next
         self.cacheRequest = cacheRequest
+        self.mark = mark
         if let url = next.url { redirects.append(url) }
     }
 
