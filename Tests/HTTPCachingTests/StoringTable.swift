@@ -51,6 +51,8 @@ struct StoringTable {
             "store.post-no-lifetime", "RFC 9110 §9.3.3", .request("POST"), "Content-Location: /x", .method),
         Case("store.interim", "3", status: 103, "Cache-Control: max-age=60", .status),
         Case("store.304", "3", status: 304, "Cache-Control: max-age=60", .status),
+        Case("store.412", "RFC 9110 §15.5.13", status: 412, "Cache-Control: max-age=60", .status),
+        Case("store.416", "RFC 9110 §15.5.17", status: 416, "Cache-Control: max-age=60", .status),
         Case("store.206", "3.3", status: 206, "Cache-Control: max-age=60\nContent-Range: bytes 0-4/10"),
         Case("store.206-no-range", "3.3", status: 206, "Cache-Control: max-age=60", .status),
         Case("store.206-unit", "3.3", status: 206, "Cache-Control: max-age=60\nContent-Range: lines 0-4/10", .status),

@@ -16,7 +16,7 @@ extension CacheRules {
     ) -> StoringObjection? {
         let facts = ResponseFacts(fields)
         guard request.isReusable || answersGET(request, fields: fields, facts: facts) else { return .method }
-        guard status >= 200, status != 304 else { return .status }
+        guard status >= 200, status != 304, !answersCondition(status) else { return .status }
         guard !RequestFacts(request).control.contains(.noStore) else { return .requestNoStore }
         guard !facts.forbidsStoring(status: status) else { return .noStore }
         guard !facts.variesOnEverything else { return .variesOnEverything }
@@ -26,6 +26,10 @@ extension CacheRules {
         guard !needsLifetime || facts.control.maxAge != nil || facts.hasExpires else { return .notCacheable }
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
+
+    /// Whether a status answers a condition or a range of its request (RFC 9110 §15.5.13, §15.5.17). `Vary` does not name these
+    /// fields, so such a response would also answer requests without them.
+    package static func answersCondition(_ status: Int) -> Bool { status == 412 || status == 416 }
 
     /// Whether the response can answer a later `GET`: the response to a `GET`; or to a `POST`, if it has an explicit lifetime and
     /// its `Content-Location` names the target (RFC 9110 §9.3.3).

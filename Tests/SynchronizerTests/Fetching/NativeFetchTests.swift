@@ -38,6 +38,14 @@ struct NativeFetchTests {
         #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.name)
     }
 
+    @Test("a stored answer to a range or a condition answers no other request", arguments: [412, 416])
+    func conditionFails(status: Int) {
+        let harness = NativeHarness(FakeReply(status, Self.lifetime, "no"))
+        harness.load { $0.setValue("bytes=90-", forHTTPHeaderField: "Range") }
+        harness.serve { _ in FakeReply(200, Self.lifetime, "hello") }
+        #expect(harness.load().body == "hello")
+    }
+
     @Test("does not take what has no HTTP scheme for HTTP", arguments: ["ftp://a.example/x", "mailto:a@b.example"])
     func otherSchemes(url: String) {
         let harness = NativeHarness(FakeReply(200, [:], "hello"))

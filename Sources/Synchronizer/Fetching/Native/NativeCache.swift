@@ -145,9 +145,10 @@ struct NativeEntry {
     let response: StoredResponse
     let body: Data
 
-    /// Nil if the response is for other requests, or if that is not known.
+    /// Nil if the response is for other requests, or if that is not known, as with a response to a range or a condition.
     init?(_ cached: CachedURLResponse, for request: CacheRequest, limit: Int, at now: Date) {
-        guard let head = cached.response as? HTTPURLResponse, head.statusCode != 206, cached.data.count <= limit
+        guard let head = cached.response as? HTTPURLResponse, head.statusCode != 206,
+            !CacheRules.answersCondition(head.statusCode), cached.data.count <= limit
         else { return nil }
         let (header, fields) = CacheBindingHeader.split(HTTPFields(of: head))
         // A response without the header was stored by other code, and does not tell which request it answered.
