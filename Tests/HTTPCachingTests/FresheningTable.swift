@@ -82,6 +82,17 @@ struct FresheningTable {
         }
     }
 
+    @Test("a 304 is about no stored response with another status than 200 and 206 (RFC 9110 §15.4.5)")
+    func otherStatuses() {
+        let stored: [Candidate] = [
+            .response("ETag: \"1\""), .response("ETag: \"1\"", status: 404), .response("ETag: \"1\"", status: 301),
+            .response("ETag: \"1\"\nContent-Range: bytes 0-9/20", status: 206),
+        ]
+        let fields = HTTPFields(lines: "ETag: \"1\"")
+        #expect(CacheRules.confirmation(by: fields, asked: 0, among: stored, for: .get()) == .update([0, 3]))
+        #expect(CacheRules.candidates(confirmedBy: fields, among: stored, for: .get()) == [0, 3])
+    }
+
     static func freshened(_ stored: String, by newer: String, injected: String? = nil) -> StoredResponse {
         CacheRules.freshened(
             Candidate.response(stored, injected: injected).response, by: HTTPFields(lines: newer),
@@ -142,12 +153,19 @@ struct FresheningTable {
         let stored = Candidate.response("ETag: \"1\"\nLast-Modified: \(Moment.field(-9))\nContent-Length: 10")
         let untagged = Candidate.response("Content-Length: 10")
         let variant = Candidate.response("ETag: \"1\"\nVary: A", asked: .get("A: 1"))
+        func part(_ range: String) -> Candidate {
+            .response("ETag: \"1\"\nContent-Length: 10\nContent-Range: bytes \(range)", status: 206)
+        }
         let cases: [(Candidate, String, Bool?)] = [
             (stored, "ETag: \"1\"", true), (stored, "ETag: \"2\"", false), (stored, "A: 1", true),
             (stored, "Content-Length: 10", true), (stored, "Content-Length: 11", false),
             (stored, "Last-Modified: \(Moment.field(-8))", false), (stored, "Last-Modified: \(Moment.field(-9))", true),
             (stored, "ETag: \"1\"\nLast-Modified: \(Moment.field(-8))", false), (untagged, "ETag: \"1\"", false),
             (variant, "ETag: \"1\"", nil),
+            (.response("Content-Length: 10", status: 404), "Content-Length: 10", false),
+            (.response("Location: /y", status: 301), "A: 1", false),
+            (part("0-9/20"), "Content-Length: 20", true), (part("0-9/20"), "Content-Length: 10", false),
+            (part("0-9/*"), "Content-Length: 20", true),
         ]
         for (candidate, received, expected) in cases {
             let updates = CacheRules.headUpdates(

@@ -27,6 +27,18 @@ struct ValidationTable {
             [.response("Cache-Control: max-age=60\nETag: \"2\"\nVary: A", asked: .get("A: 2"))], at: 1, "forward",
             "the validator of another variant is not sent"),
         Rule(
+            "validate.404", "RFC 9110 §15.4.5", [.response("Cache-Control: max-age=60\nETag: \"1\"", status: 404)],
+            at: 60,
+            "forward", "a 304 would say that there is a 200 now"),
+        Rule(
+            "validate.301", "RFC 9110 §15.4.5",
+            [.response("Cache-Control: max-age=60\nLast-Modified: \(modified)", status: 301)], at: 60, "forward",
+            "nor can a 304 confirm a redirect"),
+        Rule(
+            "validate.404-background", "RFC 9110 §15.4.5",
+            [.response("Cache-Control: max-age=60, stale-while-revalidate=60\nETag: \"1\"", status: 404)], at: 61,
+            "background 0", "in the background it is asked for without conditions"),
+        Rule(
             "validate.immutable", "RFC 8246 §2", .get(policy: .reloadRevalidating),
             [.response("Cache-Control: max-age=60, immutable\nETag: \"1\"")], at: 59, "reuse 0",
             "while it is fresh an immutable response is not asked about"),

@@ -45,8 +45,8 @@ extension CacheDecisionMaker {
         guard let range = directives.range, request.method == "GET", rangeApplies(candidate.response) else {
             return candidate.response.part == nil ? .stored : nil
         }
-        let whole = candidate.response.status == 200 || candidate.response.status == 206
-        guard whole else { return .stored }  // RFC 9110 §14.2: a range applies to a 200 only
+        // RFC 9110 §14.2: a range applies to a 200 only.
+        guard candidate.response.isRepresentation else { return .stored }
         // A coded body was decoded on arrival, but a range counts coded bytes.
         guard !candidate.response.facts.contains(.hasContentCoding), let range = ByteRange(range) else { return nil }
         return candidate.part.flatMap { $0.answer(to: range) }

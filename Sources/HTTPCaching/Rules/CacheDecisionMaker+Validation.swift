@@ -25,10 +25,11 @@ extension CacheDecisionMaker {
     }
 
     /// The conditions of a validation (§4.3.1): the entity tag, which must be sent if the response has one; and its date, for
-    /// servers that do not support entity tags, except in range requests.
+    /// servers that do not support entity tags, except in range requests. There are none for a stored 404 or 301, which a 304
+    /// could not confirm (RFC 9110 §15.4.5).
     private func conditions(for response: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
-        guard response.facts.contains(.hasValidator) else { return fields }
+        guard response.isRepresentation, response.facts.contains(.hasValidator) else { return fields }
         if let tag = response.fields.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, value: tag) }
         if let date = response.fields.lastModified, !date.isEmpty, directives.range == nil {
             fields.add(FieldName.ifModifiedSince, value: date)
@@ -38,7 +39,7 @@ extension CacheDecisionMaker {
 
     /// §4.3.2, RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`.
     private func callerHasSame(_ response: StoredResponse) -> Bool {
-        guard response.status == 200 || response.status == 206 else { return false }
+        guard response.isRepresentation else { return false }
         if !directives.ifNoneMatch.isEmpty {
             guard let tag = response.fields.entityTag.flatMap(EntityTag.init) else {
                 return directives.ifNoneMatch.contains { $0.utf8.elementsEqual("*".utf8) }

@@ -26,7 +26,7 @@ extension CacheRules {
             return .mismatch
         }
         guard tag.isStrong else { return .update(stored[asked].entityTag != nil || hasSameDate ? [asked] : []) }
-        let selectable = candidates.indices.filter { couldAnswer(request, with: candidates[$0].response) }
+        let selectable = candidates.indices.filter { couldBeConfirmed(candidates[$0].response, by: request) }
         return .update(
             selectable.filter { isIdentified(candidates[$0].response, facts: stored[$0], by: tag, received: received) })
     }
@@ -48,7 +48,7 @@ extension CacheRules {
     package static func candidates(
         confirmedBy fields: HTTPFields, among candidates: [Candidate], for request: CacheRequest
     ) -> [Int] {
-        let selectable = candidates.indices.filter { couldAnswer(request, with: candidates[$0].response) }
+        let selectable = candidates.indices.filter { couldBeConfirmed(candidates[$0].response, by: request) }
         let received = ResponseFacts(fields)
         if let tag = received.entityTag.flatMap(EntityTag.init) {
             let tagged = selectable.filter { index in
@@ -73,17 +73,24 @@ extension CacheRules {
             && selects(response, for: request)
     }
 
+    /// Whether a 304 to the request may be about a stored response. A 304 says that the status would have been 200
+    /// (RFC 9110 §15.4.5), so it is not about a stored 404.
+    private static func couldBeConfirmed(_ response: StoredResponse, by request: CacheRequest) -> Bool {
+        response.isRepresentation && couldAnswer(request, with: response)
+    }
+
     /// Whether a 200 to a `HEAD` updates a stored response (§4.3.5): false if it invalidates the response, nil if the request
-    /// does not select the response.
+    /// does not select the response. A stored 404 or 301 is not what the server would send now.
     package static func headUpdates(
         _ candidate: Candidate, by fields: HTTPFields, for request: CacheRequest
     ) -> Bool? {
         guard couldAnswer(request, with: candidate.response) else { return nil }
+        guard candidate.response.isRepresentation else { return false }
         let stored = candidate.response.fields
         for name in [FieldName.entityTag, FieldName.lastModified] {
             if let received = fields[name], received != stored[name] { return false }
         }
-        guard let length = fields[FieldName.contentLength], let storedLength = stored[FieldName.contentLength] else {
+        guard let length = fields[FieldName.contentLength], let storedLength = candidate.response.statedLength else {
             return true
         }
         return length == storedLength
@@ -110,6 +117,19 @@ extension CacheRules {
 }
 
 extension StoredResponse {
+    /// Whether the response is a representation of its target or a part of one, as conditions and `HEAD` presuppose
+    /// (RFC 9110 §13, §15.4.5).
+    var isRepresentation: Bool { status == 200 || status == 206 }
+
+    /// Whether newer fields still allow the response to be stored (RFC 9111 §3, §4.1).
+    package var mayStayStored: Bool { facts.flags.isDisjoint(with: [.isForbidden, .variesOnEverything]) }
+
+    /// The length of the whole representation, as the server stated it; nil if it is not known.
+    fileprivate var statedLength: String? {
+        guard let part else { return fields[FieldName.contentLength] }
+        return part.completeLength.map(String.init)
+    }
+
     /// Whether `Last-Modified` is a strong validator: the response was generated at least a second later (RFC 9110 §8.8.2.2).
     func hasStrongDate(_ facts: ResponseFacts) -> Bool {
         guard let modified = facts.date(FieldName.lastModified, at: responseTime),
