@@ -43,8 +43,9 @@ extension HTTPCache {
         /// The stored response is the answer. Replace the candidates at these positions with these responses, and keep their
         /// bodies. If the answer is not among them, the 304 confirms it without identifying it: use the answer unchanged.
         ///
-        /// Remove the candidates at the positions in `removing`. The 304 confirms them, too. But its new `Vary`, or its
-        /// `private`, which binds them to cookies, makes them depend on request fields whose values are not known for them.
+        /// Remove the candidates at the positions in `removing`. The 304 confirms them, too. But it says `no-store` or
+        /// `Vary: *`; or its new `Vary`, or its `private`, which binds them to cookies, makes them depend on request fields whose
+        /// values are not known for them.
         case update([Int: StoredResponse], removing: [Int])
         /// The 304 is about another representation: send the request again without conditions.
         case mismatch
@@ -72,6 +73,7 @@ extension HTTPCache {
             for index in indices {
                 let freshened = CacheRules.freshened(
                     responses[index], by: fields, requestTime: requestTime, responseTime: responseTime)
+                guard freshened.mayStayStored else { continue }
                 updates[index] = CacheRules.rebound(
                     freshened, from: responses[index], to: index == answer.index ? request : nil, among: responses)
             }

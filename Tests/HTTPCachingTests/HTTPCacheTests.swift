@@ -133,6 +133,21 @@ struct HTTPCacheTests {
         #expect(try confirmed([his, hers], by: [], answering: alice).count == 2)
     }
 
+    @Test(
+        "a 304 after which the response must not be stored removes it",
+        arguments: ["Cache-Control: no-store", "Vary: *"])
+    func forbidsFromThenOn(field: String) throws {
+        let stored = try candidate(Self.stale)
+        let request = CacheRequest(url: url)
+        guard case .validate(let answer, _) = rules.decision(for: request, among: [stored], at: now + 100) else {
+            throw CocoaError(.coderReadCorrupt)
+        }
+        let freshening = HTTPCache.freshening(
+            with: HTTPFields(lines: field), of: answer, among: [stored], answering: request, requestTime: now + 100,
+            responseTime: now + 100)
+        #expect(freshening == .update([:], removing: [0]))
+    }
+
     @Test("a failure may be answered with a stale response, as far as the rules and the response allow")
     func falls() throws {
         var rules = HTTPCache()

@@ -69,6 +69,63 @@ struct SideEffectTests {
         #expect(harness.store.all.isEmpty)
     }
 
+    @Test(
+        "a HEAD response also updates what a reload has not looked up",
+        arguments: [
+            URLRequest.CachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+        ])
+    func reloadedHead(policy: URLRequest.CachePolicy) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))
+        harness.load()
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "2"]) }
+        harness.load { ($0.httpMethod, $0.cachePolicy) = ("HEAD", policy) }
+        #expect(harness.load().field("A") == "2")
+        harness.transport.serve { _ in FakeReply(200, ["ETag": "\"2\""]) }
+        harness.load { ($0.httpMethod, $0.cachePolicy) = ("HEAD", policy) }
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("a HEAD response or a 304 with no-store removes the entry, and writes nothing", arguments: ["HEAD", "GET"])
+    func noStore(method: String) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in
+            FakeReply(method == "HEAD" ? 200 : 304, ["Cache-Control": "no-store", "ETag": "\"1\"", "A": "secret"])
+        }
+        harness.load {
+            $0.httpMethod = method
+            // With a condition of the caller, the 304 is not about the answer.
+            if method == "GET" { $0.setValue("\"1\"", forHTTPHeaderField: "If-None-Match") }
+        }
+        #expect(harness.store.all.isEmpty && harness.store.updates == 0)
+    }
+
+    @Test("an answer to a range or a condition replaces no entry", arguments: [412, 416])
+    func conditionFails(status: Int) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.transport.serve { _ in FakeReply(status, ["Cache-Control": "max-age=60"], "no") }
+        harness.load {
+            if status == 412 { $0.setValue("\"2\"", forHTTPHeaderField: "If-Match") }
+            if status == 416 { $0.setValue("bytes=90-", forHTTPHeaderField: "Range") }
+        }
+        #expect(harness.transport.requests.count == 2)
+        #expect(harness.load().body == "hello")
+    }
+
+    @Test("a HEAD leaves the beginning of an interrupted transfer, which has another length than the whole")
+    func headOfPart() {
+        let fields = ["ETag": "\"1\"", "Content-Length": "10", "Cache-Control": "max-age=60"]
+        let harness = FetchHarness(FakeReply(200, fields, "01234"))
+        #expect(harness.load().error != nil)
+        harness.transport.serve { _ in FakeReply(200, fields) }
+        harness.load { $0.httpMethod = "HEAD" }
+        harness.transport.serve { _ in PartTests.part("5-9/10", "56789") }
+        #expect(harness.load().body == "0123456789")
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "Range") == "bytes=5-")
+    }
+
     @Test("a caller's own validator is answered by the cache if the entry is fresh, and otherwise by the server")
     func conditional() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
@@ -83,6 +140,13 @@ struct SideEffectTests {
         #expect(events.status == 304)
         #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "If-None-Match") == "\"0\", \"1\"")
         #expect(harness.load().source == .cache, "the 304 freshened what is stored")
+
+        harness.clock.advance(by: 100)
+        harness.load {
+            $0.cachePolicy = .reloadIgnoringLocalCacheData
+            $0.setValue("\"1\"", forHTTPHeaderField: "If-None-Match")
+        }
+        #expect(harness.load().source == .cache, "also that to a reload, which has not looked it up")
     }
 
     @Test("cookies bind a response if the caller set them, or if it is private")

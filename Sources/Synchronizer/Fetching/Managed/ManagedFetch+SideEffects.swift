@@ -23,18 +23,18 @@ extension ManagedFetch {
     func applySideEffects(of exchange: Exchange) {
         let request = exchange.step.cacheRequest
         if exchange.received.status == 304 {
-            let step = exchange.step
+            let entries = siblings(of: exchange)
             let confirmed = CacheRules.candidates(
-                confirmedBy: exchange.received.fields, among: step.candidates, for: step.cacheRequest)
-            for index in confirmed { freshen(step.entries[index], by: exchange) }
+                confirmedBy: exchange.received.fields, among: entries.map(\.candidate), for: request)
+            for index in confirmed { freshen(entries[index], by: exchange) }
         }
-        if exchange.step.cacheRequest.method == "HEAD", exchange.received.status == 200 { applyHead(exchange) }
+        if request.method == "HEAD", exchange.received.status == 200 { applyHead(exchange) }
     }
 
     private func applyHead(_ exchange: Exchange) {
-        let (step, fields) = (exchange.step, exchange.received.fields)
-        for entry in step.entries {
-            switch CacheRules.headUpdates(entry.candidate, by: fields, for: step.cacheRequest) {
+        let (request, fields) = (exchange.step.cacheRequest, exchange.received.fields)
+        for entry in siblings(of: exchange) {
+            switch CacheRules.headUpdates(entry.candidate, by: fields, for: request) {
             case true?: freshen(entry, by: exchange)
             case false?: cache.remove(entry)
             case nil: break
@@ -42,11 +42,11 @@ extension ManagedFetch {
         }
     }
 
-    /// Updates an entry that is not the answer. An injected lifetime begins again.
+    /// Updates an entry that is not the answer, or removes it if its new fields forbid storing. An injected lifetime begins again.
     func freshen(_ entry: CacheEntry, by exchange: Exchange) {
-        guard var freshened = rebound(exchange.freshened(entry.response), from: entry, to: nil, of: exchange) else {
-            return cache.remove(entry)
-        }
+        guard var freshened = rebound(exchange.freshened(entry.response), from: entry, to: nil, of: exchange),
+            freshened.mayStayStored
+        else { return cache.remove(entry) }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
             !freshened.fields.contains(FieldName.expires)
         {

@@ -160,7 +160,7 @@ extension ManagedFetch {
     }
 
     /// The entries for the URL. They are read from the cache if the step did not look them up.
-    private func siblings(of exchange: Exchange) -> [CacheEntry] {
+    func siblings(of exchange: Exchange) -> [CacheEntry] {
         let request = exchange.step.cacheRequest
         return request.policy.looksUp ? exchange.step.entries : cache.entries(for: request.url)
     }
