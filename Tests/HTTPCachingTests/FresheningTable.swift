@@ -131,6 +131,16 @@ struct FresheningTable {
         }
     }
 
+    @Test("fields that the newer Cache-Control names in no-cache are removed, whenever they came (5.2.2.4)")
+    func namedLater() {
+        let stored = "Cache-Control: max-age=60\nSet-Cookie: a=b\nVary: A\nX: 1"
+        let newer = "Cache-Control: max-age=60, no-cache=\"set-cookie, Vary\""
+        let fields = Self.freshened(stored, by: newer).fields
+        #expect(fields["Set-Cookie"] == nil && fields["Vary"] == "A" && fields["X"] == "1")
+        let named = Self.freshened("Cache-Control: max-age=60, no-cache=\"X\"", by: "X: 2").fields
+        #expect(named["X"] == nil, "the stored Cache-Control still applies")
+    }
+
     @Test("the age begins anew, with or without a Date (4.2.3)")
     func age() {
         let stored = "Cache-Control: max-age=60\nAge: 50\nDate: \(Moment.field(-50))"

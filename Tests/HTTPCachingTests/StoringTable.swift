@@ -109,6 +109,20 @@ struct StoringTable {
         for name in dropped { #expect(stored[name] == nil, "\(name)") }
     }
 
+    @Test("keeps the fields that decide about reuse, whichever lists name them (RFC 9110 §7.6.1)")
+    func deciding() {
+        let names = "Vary, cache-control, Age, Date, Expires"
+        for list in ["Connection: X, \(names)", "Cache-Control: no-cache=\"X, \(names)\""] {
+            let fields = HTTPFields(
+                lines: "\(list)\nCache-Control: max-age=60\nVary: A\nAge: 1\nDate: 2\nExpires: 3\nX: 4")
+            let stored = CacheRules.storedFields(of: fields, receivedAt: Moment.arrival)
+            for name in ["Vary", "Cache-Control", "Age", "Date", "Expires"] {
+                #expect(stored[name] == fields[name], "\(name)")
+            }
+            #expect(stored["X"] == nil)
+        }
+    }
+
     @Test("keeps repeated lines as they are")
     func repeated() {
         let fields = HTTPFields([("Set-Cookie", "a=1"), ("set-cookie", "b=2"), ("Date", "x")])

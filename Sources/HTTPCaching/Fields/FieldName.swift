@@ -48,6 +48,12 @@ package enum FieldName {
     /// Describe the body of a message (RFC 9110 §8).
     static let describingBody = [contentLength, contentEncoding, contentRange]
 
+    /// Decide which requests a stored response answers, and for how long (RFC 9111 §4.1, §4.2).
+    static let deciding = [age, cacheControl, date, expires, vary]
+
+    /// Digests of the content of one message (RFC 9530 §2, RFC 2616 §14.15).
+    static let digestingContent = ["Content-Digest", "Content-MD5"]
+
     /// Belong to one connection or to a proxy, and are not stored (RFC 9111 §3.1).
     static let hopByHop = [
         connection, keepAlive, proxyAuthenticate, proxyAuthenticationInfo, proxyAuthorization, proxyConnection,

@@ -110,6 +110,8 @@ extension CacheRules {
         // The stored `Age` is the age of the older message.
         freshened.fields.remove(FieldName.age)
         freshened.fields.replace(with: newer)
+        // §5.2.2.4: the newer `Cache-Control` may name fields that were stored before.
+        freshened.fields.remove(removable(CacheControl(freshened.fields).noCacheFields))
         freshened.requestTime = requestTime
         freshened.responseTime = responseTime
         return freshened

@@ -78,6 +78,13 @@ extension CacheRules {
 
     static func excluded(from fields: HTTPFields) -> [String] {
         let named = fields.values(of: FieldName.connection).flatMap(\.listedTokens)
-        return FieldName.hopByHop + named + CacheControl(fields).noCacheFields
+        return FieldName.hopByHop + removable(named + CacheControl(fields).noCacheFields)
+    }
+
+    /// Those of the names that a message may have removed. The fields that decide about reuse stay: without them, the response
+    /// would answer more requests, or for longer, than its server allows. A sender must not list them in `Connection`
+    /// (RFC 9110 §7.6.1).
+    static func removable(_ names: [String]) -> [String] {
+        names.filter { name in !FieldName.deciding.contains { HTTPFields.same($0, name) } }
     }
 }
