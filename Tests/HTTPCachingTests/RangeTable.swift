@@ -180,6 +180,18 @@ struct RangeTable {
         #expect(made.part.map { $0.range.count == size } ?? true)
     }
 
+    @Test("have digests of their own content, which the combined response does not get (RFC 9530 §2)")
+    func digests() {
+        let stored = Self.part("0-5/10", size: 6, more: "\nContent-Digest: sha-256=:b2xk:\nRepr-Digest: sha-256=:YWxs:")
+        let fields = HTTPFields(
+            lines: "ETag: \"1\"\nContent-Range: bytes 6-9/10\nContent-Digest: sha-256=:bmV3:\nContent-MD5: bmV3")
+        let whole = Combination(of: stored, with: 206, fields: fields, bodySize: 4)?.response(
+            from: stored.response, with: fields, bodySize: 10, requestTime: Moment.at(1), responseTime: Moment.at(2))
+        #expect(whole?.status == 200)
+        #expect(whole?.fields["Content-Digest"] == nil && whole?.fields["Content-MD5"] == nil)
+        #expect(whole?.fields["Repr-Digest"] == "sha-256=:YWxs:", "that is the digest of the whole")
+    }
+
     @Test("combine by their dates where those are strong validators and there is no entity tag")
     func dates() {
         func combines(_ old: Candidate, _ new: String) -> Bool {

@@ -33,6 +33,8 @@ package struct Combination: Hashable, Sendable {
         combined.status = part == nil ? 200 : 206
         combined.fields[FieldName.contentRange] = part?.contentRange
         combined.fields[FieldName.contentLength] = String(bodySize)
+        // A digest of one part's content is not one of the combined content.
+        combined.fields.remove(FieldName.digestingContent)
         return combined
     }
 }
