@@ -110,8 +110,19 @@ struct RangeTable {
             "range.if-range-weak", "RFC 9110 §13.1.5", .get("Range: bytes=0-1\nIf-Range: W/\"1\""),
             [.response("Cache-Control: max-age=60\nETag: W/\"1\"")], at: 1, "reuse 0", "If-Range compares strongly"),
         Rule(
-            "range.if-range-date", "RFC 9110 §13.1.5", .get("Range: bytes=0-1\nIf-Range: \(Moment.field(-9))"), [whole],
+            "range.if-range-date", "RFC 9110 §13.1.5", .get("Range: bytes=0-1\nIf-Range: \(Moment.field(-9))"),
+            [
+                .response(
+                    "Cache-Control: max-age=60\nLast-Modified: \(Moment.field(-9))\nDate: \(Moment.field(0))")
+            ],
             at: 1, "reuse 0 bytes 0..<2", "the same date"),
+        Rule(
+            "range.if-range-date-weak", "RFC 9110 §13.1.5", .get("Range: bytes=0-1\nIf-Range: \(Moment.field(0))"),
+            [
+                .response(
+                    "Cache-Control: max-age=60\nLast-Modified: \(Moment.field(0))\nDate: \(Moment.field(0))")
+            ],
+            at: 1, "reuse 0", "a date of the same second does not identify the bytes"),
         Rule(
             "range.if-range-part", "RFC 9110 §13.1.5", .get("Range: bytes=3-4\nIf-Range: \"2\""), [middle], at: 1,
             "forward", "a part does not answer for the whole"),

@@ -52,13 +52,14 @@ extension CacheDecisionMaker {
         return candidate.part.flatMap { $0.answer(to: range) }
     }
 
-    /// RFC 9110 §13.1.5: with `If-Range`, the range applies only to the representation that the caller knows.
+    /// RFC 9110 §13.1.5: with `If-Range`, the range applies only to the representation that the caller knows. Like a weak tag, a
+    /// weak date identifies no bytes.
     private func rangeApplies(_ response: StoredResponse) -> Bool {
         guard let validator = directives.ifRange else { return true }
         if let tag = EntityTag(validator), tag.isStrong {
             return response.fields.entityTag.flatMap(EntityTag.init)?.matchesStrongly(tag) ?? false
         }
-        return validator == response.fields.lastModified
+        return response.facts.contains(.hasStrongDate) && validator == response.fields.lastModified
     }
 
     /// A request for the missing rest of a stored part (§3.3). The two parts combine if they have the same strong validator
