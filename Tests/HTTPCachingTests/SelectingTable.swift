@@ -29,6 +29,10 @@ struct SelectingTable {
         one("vary.star", vary: "*", asked: "A: 1", presented: "A: 1", false, "* never matches"),
         one("vary.star-member", vary: "A, *", asked: "A: 1", presented: "A: 1", false, "a member * never matches"),
         one("vary.star-first", vary: ", *, A", asked: "", presented: "", false, "a member * never matches"),
+        one(
+            "vary.malformed", vary: "Accept-Language; Cookie", asked: "Accept-Language: en",
+            presented: "Accept-Language: en", false, "nobody knows which fields are meant"),
+        one("vary.malformed-member", vary: "A, \"B\"", asked: "A: 1", presented: "A: 1", false, "one member suffices"),
         one("vary.space", vary: "A", asked: "A: 1, 2", presented: "A: 1 ,  2", true, "white space means nothing"),
         one("vary.lines", vary: "A", asked: "A: 1, 2", presented: "A: 1\nA: 2", true, "lines are combined"),
         one("vary.order", vary: "A", asked: "A: 1, 2", presented: "A: 2, 1", false, "the order may mean something"),

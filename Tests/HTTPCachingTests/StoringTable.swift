@@ -84,6 +84,7 @@ struct StoringTable {
         Case("store.no-cache", "5.2.2.4", "Cache-Control: no-cache"),
         Case("store.vary", "4.1", "Cache-Control: max-age=60\nVary: A"),
         Case("store.vary-star", "4.1", "Cache-Control: max-age=60\nVary: *", .variesOnEverything),
+        Case("store.vary-malformed", "4.1", "Cache-Control: max-age=60\nVary: A; B", .variesOnEverything),
     ]
 
     @Test("is allowed as the table says", arguments: cases)

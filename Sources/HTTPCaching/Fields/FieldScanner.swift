@@ -173,17 +173,21 @@ extension String {
     }
 
     /// The tokens of a list such as `Vary` (RFC 9110 §5.6.1); members that are not tokens are left out.
+    var listedTokens: [String] { tokenList.tokens }
+
+    /// The tokens of a list, and whether all of its members are tokens.
     @inline(never)
-    var listedTokens: [String] {
+    var tokenList: (tokens: [String], isWellFormed: Bool) {
         scan { scanner in
             var tokens: [String] = []
+            var isWellFormed = true
             scanner.skipSeparators()
             while !scanner.isAtEnd {
                 let token = scanner.token()
-                if !scanner.skipToComma(), !token.isEmpty { tokens.append(scanner.text(token)) }
+                if scanner.skipToComma() { isWellFormed = false } else { tokens.append(scanner.text(token)) }
                 scanner.skipSeparators()
             }
-            return tokens
+            return (tokens, isWellFormed)
         }
     }
 }

@@ -134,9 +134,13 @@ extension ResponseFacts {
     /// The field names that `Vary` lists.
     var varyNames: [String] { fieldNames(in: vary) }
 
-    /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1).
+    /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1). A malformed member, as in `Accept-Language; Cookie`,
+    /// counts as `*`: nobody knows which fields it means, and without it the response would answer everybody.
     var variesOnEverything: Bool {
-        vary.contains { $0.utf8.contains(UInt8(ascii: "*")) && $0.listedTokens.contains("*") }
+        vary.contains { value in
+            let (tokens, isWellFormed) = value.tokenList
+            return !isWellFormed || tokens.contains("*")
+        }
     }
 }
 
