@@ -16,6 +16,9 @@
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)
         }
+
+        /// A session adds no `Accept-Language`.
+        package static let languages: @Sendable () -> [String] = { [] }
     }
 
     /// The base class of a session's delegate.

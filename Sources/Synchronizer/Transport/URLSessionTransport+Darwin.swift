@@ -14,6 +14,10 @@
             }
             return URLSession(configuration: own, delegate: delegate, delegateQueue: queue)
         }
+
+        /// The languages from which a session makes an `Accept-Language` for a request without one. The user may change them at any
+        /// time.
+        package static let languages: @Sendable () -> [String] = { Locale.preferredLanguages }
     }
 
     /// The base class of a session's delegate. It forwards the other events of `URLSession` that a subclass of

@@ -8,17 +8,24 @@ package final class URLSessionTransport: Transport {
     let router: TransferRouter
     private let additionalFields: [String: String]
     private let cookies: SessionCookies
+    /// The languages from which the session makes an `Accept-Language`; nil if it makes none.
+    private let languages: (@Sendable () -> [String])?
 
-    /// - Parameter storesResponses: Whether `receive` may wait for the disk when it receives the end of a transfer.
+    /// - Parameters:
+    ///   - storesResponses: Whether `receive` may wait for the disk when it receives the end of a transfer.
+    ///   - languages: The languages from which a session of this platform makes an `Accept-Language`, unless the configuration has
+    ///     one. Empty if it makes none.
     package init(
         configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration(),
-        storesResponses: Bool = true
+        storesResponses: Bool = true, languages: @escaping @Sendable () -> [String] = URLSession.languages
     ) {
         router = TransferRouter(delegate, tls: tls, storesResponses: storesResponses)
         session = .forTransfers(configuration, delegate: router, queue: DelegateQueue(), tls: tls)
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
         cookies = SessionCookies(of: session, configuration: configuration)
+        let hasLanguages = additionalFields.keys.contains { HTTPFields.same($0, FieldName.acceptLanguage) }
+        self.languages = hasLanguages ? nil : languages
     }
 
     deinit {
@@ -59,8 +66,14 @@ package final class URLSessionTransport: Transport {
     }
 
     private func fields(adding cookies: String?) -> [String: String] {
-        guard let cookies else { return additionalFields }
-        return additionalFields.merging([FieldName.cookie: cookies]) { $1 }
+        var fields = additionalFields
+        if let cookies { fields[FieldName.cookie] = cookies }
+        if let languages = languages?(), !languages.isEmpty {
+            // Only selects stored responses (`Vary: Accept-Language`), and is never sent. The session writes its list in another way,
+            // so a list of the caller with the same languages is not the same value.
+            fields[FieldName.acceptLanguage] = "session: " + languages.joined(separator: ",")
+        }
+        return fields
     }
 }
 

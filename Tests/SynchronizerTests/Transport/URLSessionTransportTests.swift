@@ -48,6 +48,36 @@ struct URLSessionTransportTests {
         #expect(transport.sessionCookies(for: request) == "a=1")
     }
 
+    @Test("a response in one language does not answer after the user has chosen another (RFC 9111 §4.1)")
+    func languages() {
+        let languages = Locked(["en-US"])
+        func transport(_ additional: [String: String]) -> URLSessionTransport {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = additional
+            return URLSessionTransport(configuration: configuration, delegate: SessionDelegate()) {
+                languages.withLock { $0 }
+            }
+        }
+        func request(_ transport: URLSessionTransport, _ own: String? = nil) -> CacheRequest {
+            var request = URLRequest(url: server.url("/a"))
+            if let own { request.setValue(own, forHTTPHeaderField: "Accept-Language") }
+            return CacheRequest(
+                request, url: server.url("/a"), sessionHeaders: transport.sessionHeaders(for: request), isOffline: false
+            )
+        }
+        let (implied, additional) = (transport([:]), transport(["accept-language": "fr"]))
+        let before = [request(implied), request(implied, "de"), request(additional)]
+        #expect(request(implied) == before[0] && request(implied) != request(implied, "en-US"))
+        languages.withLock { $0 = ["de", "en-US"] }
+        let after = [request(implied), request(implied, "de"), request(additional)]
+        let vary = HTTPFields([("Vary", "Accept-Language")])
+        let selects = zip(before, after).map { then, now in
+            CacheRules.selectingFields(of: then, for: vary) == CacheRules.selectingFields(of: now, for: vary)
+        }
+        #expect(selects == [false, true, true], "a list of the request or the configuration is sent as it is")
+        #expect(CacheRules.selectingFields(of: after[2], for: vary)["Accept-Language"] == "fr")
+    }
+
     @Test("reports the head, the body and the end")
     func whole() async {
         server["/a"] = Reply(Data(repeating: 7, count: 100_000), fields: ["X-Test": "1"])
