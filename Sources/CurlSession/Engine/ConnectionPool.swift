@@ -42,6 +42,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private(set) var timer = UInt64.max
     /// The earliest time at which a transfer or a queued task may time out. Without any, the time to close the idle connections.
     private(set) var deadline = UInt64.max
+    /// The number of times that libcurl was called to transfer something.
+    private(set) var calls = 0
     var isTimed = false
     var isTouched = false
 
@@ -208,6 +210,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private func act(on socket: Int32, mask: Int32) {
         guard let multi else { return }
         engine.touch(self)
+        calls += 1
         var running: Int32 = 0
         curl_multi_socket_action(multi, socket, mask, &running)
     }

@@ -53,8 +53,8 @@ extension Transfer {
 
     /// The error for libcurl's result; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
-        if let failure { return failure }
         if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
+        if let failure { return failure }
         if body.mustEndTransfer { return nil }
         guard code != CURLE_OK else {
             return parser.isComplete && body.isWhole ? nil : URLError(.networkConnectionLost)

@@ -44,6 +44,7 @@ final class Transfer {
     /// Whether the pool will flush the transfer at the end of the iteration.
     var isToFlush = false
     var lookup = NameLookup()
+    var tunnelReads = TunnelReads()
 
     /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?

@@ -127,7 +127,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
         if exchange.isSecure { tls.pin(exchange.url.host.flatMap(HostName.canonical), on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
-        if let proxy = exchange.proxy { use(proxy, for: exchange, on: easy) }
+        if let proxy = exchange.proxy { use(proxy, for: exchange, on: easy, by: transfer) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(of: exchange, on: easy, for: transfer)
@@ -138,9 +138,15 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
 
     /// Sets the proxy. libcurl itself sends the credentials to a SOCKS proxy, and to an HTTP proxy when it asks for a tunnel
     /// (CONNECT). Other requests carry the credentials in their fields.
-    private func use(_ proxy: ProxyRules.Proxy, for exchange: Exchange, on easy: UnsafeMutableRawPointer) {
+    private func use(
+        _ proxy: ProxyRules.Proxy, for exchange: Exchange, on easy: UnsafeMutableRawPointer, by transfer: Transfer
+    ) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         if proxy.url.hasPrefix("https:") { tls.applyToProxy(of: easy) }
+        if exchange.isSecure, proxy.url.hasPrefix("http") {
+            let context = Unmanaged.passUnretained(transfer).toOpaque()
+            _ = synchronizer_setopt_progress(easy, tunnelCallback, context)
+        }
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
@@ -222,6 +228,10 @@ private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
 private let requestCallback: synchronizer_curl_request = { context, _, _, peer, own in
     let isAllowed = transfer(context)?.maySendRequest(on: ConnectionPorts(peer: peer, own: own)) == true
     return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private let tunnelCallback: synchronizer_curl_progress = { context, _, _, _, _ in
+    transfer(context)?.mayGoOnInTunnel() == true ? 0 : 1
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in
