@@ -112,34 +112,6 @@ import Testing
         #expect(bench.server.requests[1]["Content-Length"] == "4")
     }
 
-    @Test func `a file is sent again after a redirect that keeps the method, and after a challenge`() async throws {
-        let credential = URLCredential(user: "user", password: "pass", persistence: .none)
-        let bench = try Bench(Recorder(challenging: { _ in (.useCredential, credential) }))
-        bench.server["/"] = .redirect(to: "/x", status: 307)
-        bench.server.handle("/x") { request in
-            request["Authorization"] == nil
-                ? Reply("who?", status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""]) : Reply("done")
-        }
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try body.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        var request = URLRequest(url: bench.server.url())
-        request.httpMethod = "PUT"
-        bench.session.uploadTask(with: request, fromFile: file).resume()
-        await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.last == .end(nil))
-        #expect(bench.server.requests.map(\.body) == [body, body, body])
-    }
-
-    @Test func `a file that does not exist fails the upload`() async throws {
-        let bench = try Bench()
-        var request = URLRequest(url: bench.server.url())
-        request.httpMethod = "POST"
-        bench.session.uploadTask(with: request, fromFile: URL(fileURLWithPath: "/nonexistent")).resume()
-        await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.last == .end(.requestBodyStreamExhausted))
-    }
-
     @Test func `a delegate that is behind hears of several pieces at once`() {
         var state = TaskCore.State()
         _ = state.post(.sent(4, total: 4, expected: 20))

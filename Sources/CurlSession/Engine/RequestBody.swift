@@ -36,7 +36,14 @@ enum RequestBody: Sendable {
     func opened() throws(URLError) -> RequestBody {
         guard case .file(let file) = self else { return self }
         guard let stream = InputStream(url: file) else { throw URLError(.cannotOpenFile) }
-        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-        return .stream(BodyStream(stream), length: size?.int64Value)
+        return .stream(BodyStream(stream), length: Self.length(of: file))
+    }
+
+    /// The number of bytes that a file has; nil if only reading it tells. A pipe has no size, and the size of a file of the kernel
+    /// (`/proc`) is 0, whatever its content is. `stat` follows a link to the file that `InputStream` reads.
+    private static func length(of file: URL) -> Int64? {
+        var status = stat()
+        guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return nil }
+        return Int64(status.st_size)
     }
 }
