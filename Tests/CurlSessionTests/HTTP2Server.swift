@@ -57,12 +57,20 @@ final class HTTP2Server: Sendable {
     /// connection.
     typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]?
 
+    /// What is sent when a frame of a request has come that does not end the request: so many frames of its stream, counted from 1.
+    typealias EarlyScript = @Sendable (_ stream: UInt32, _ frames: Int) -> [Frame]
+
     let relay: TLSRelay
     private let listener: Int32
     private let observed = Observed<[Request]>([])
 
-    /// - Parameter resets: Whether a connection that the script closes is reset.
-    init(resets: Bool = false, _ script: @escaping Script) throws {
+    /// - Parameters:
+    ///   - resets: Whether a connection that the script closes is reset.
+    ///   - settings: The payload of the server's SETTINGS.
+    init(
+        resets: Bool = false, settings: [UInt8] = [], early: @escaping EarlyScript = { _, _ in [] },
+        _ script: @escaping Script
+    ) throws {
         listener = try Descriptor.listening()
         relay = try TLSRelay(to: Descriptor.port(of: listener)) { $0.speaksHTTP2 = true }
         let (listener, observed) = (listener, observed)
@@ -73,7 +81,9 @@ final class HTTP2Server: Sendable {
                 let number = number
                 Thread.detachNewThread {
                     if resets { Descriptor.resetWhenClosed(connection) }
-                    Self.serve(connection, number: number, observed: observed, script: script)
+                    Self.serve(
+                        connection, number: number, settings: settings, observed: observed, early: early, script: script
+                    )
                 }
             }
             close(listener)
@@ -87,10 +97,14 @@ final class HTTP2Server: Sendable {
     var requests: [Request] { observed.read { $0 } }
 
     private static func serve(
-        _ connection: Int32, number: Int, observed: Observed<[Request]>, script: Script
+        _ connection: Int32, number: Int, settings: [UInt8], observed: Observed<[Request]>, early: EarlyScript,
+        script: Script
     ) {
+        var frames: [UInt32: Int] = [:]
         defer { close(connection) }
-        guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0)]) else { return }
+        guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0, payload: settings)]) else {
+            return
+        }
         while let head = read(connection, 9),
             let size = Optional(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])),
             read(connection, size) != nil
@@ -104,6 +118,9 @@ final class HTTP2Server: Sendable {
                     return requests.filter { $0.connection == number }
                 }
                 guard let frames = script(request, own), write(connection, frames) else { return }
+            case 0, 1:
+                frames[stream, default: 0] += 1
+                guard write(connection, early(stream, frames[stream] ?? 0)) else { return }
             case 4 where head[4] & 1 == 0:
                 guard write(connection, [Frame(type: 4, flags: 1, stream: 0)]) else { return }
             default: break

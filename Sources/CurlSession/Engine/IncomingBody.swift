@@ -45,6 +45,9 @@ struct IncomingBody {
     /// Whether the whole body has arrived. False if only the end of the connection says where the body ends.
     var hasArrived: Bool { chunks.map(\.hasEnded) ?? (missing == 0) }
 
+    /// Whether the whole body may have arrived: no bytes are missing of which the head tells.
+    var mayHaveArrived: Bool { hasArrived || chunks == nil && missing == nil }
+
     /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
     mutating func nextPart(
         _ bytes: inout Slice<UnsafeRawBufferPointer>

@@ -51,6 +51,26 @@ extension Transfer {
         task.transfer = nil
     }
 
+    /// Call it when libcurl reads no more from the connection, whether or not it still sends. If the request's body stalled,
+    /// libcurl would wait for its end forever. So once the response is complete, sending may continue only while it makes progress.
+    func readingEnded(isSending: Bool) {
+        guard parser.isComplete, !isPaused, isSending || isSendingPaused else { return }
+        becomeAnswered()
+    }
+
+    /// Notes if the whole response has arrived over HTTP/2, where libcurl goes on reading, because of the other streams. It may have
+    /// taken the whole body of the request, and still wait for the server to take it.
+    func noteAnswer() {
+        if isMultiplexed, body.hasArrived { becomeAnswered() }
+    }
+
+    private func becomeAnswered() {
+        guard !isAnswered, !exchange.body.isEmpty else { return }
+        isAnswered = true
+        noteProgress()
+        pool.reconsiderDeadline(of: self)
+    }
+
     /// The error for libcurl's result; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
         if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
@@ -59,13 +79,24 @@ extension Transfer {
         guard code != CURLE_OK else {
             return parser.isComplete && body.isWhole ? nil : URLError(.networkConnectionLost)
         }
-        // The server has closed the connection after its response, and did not want the rest of the request.
-        if code == CURLE_SEND_ERROR, body.hasArrived || isAnswered && body.isWhole { return nil }
+        if isOnlyCutShort(code) { return nil }
         return TransferFailure(
             code: code, verifyResult: easy.map(Self.verifyResult) ?? 0,
             message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
             connectStatus: easy.map { synchronizer_info_long($0, CURLINFO_HTTP_CONNECTCODE) } ?? 0
         ).error
+    }
+
+    /// Whether libcurl failed only because the server did not want the rest of the request after its complete response.
+    private func isOnlyCutShort(_ code: CURLcode) -> Bool {
+        switch code {
+        case CURLE_SEND_ERROR: body.hasArrived || isAnswered && body.isWhole
+        // Without a message, the server has reset the stream without an error. It does so only after a complete response
+        // (RFC 9113 §8.1).
+        case CURLE_HTTP2_STREAM where !exchange.body.isEmpty:
+            body.hasArrived || message.pointee == 0 && parser.isComplete && body.mayHaveArrived
+        default: false
+        }
     }
 
     /// Why OpenSSL does not trust the server, or an HTTPS proxy; 0 if it trusts both.

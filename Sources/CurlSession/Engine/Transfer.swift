@@ -70,7 +70,7 @@ final class Transfer {
     var wasReceived = false
     var isSendingPaused = false
     /// The response is complete, but the request's body has not been sent completely.
-    private(set) var isAnswered = false
+    var isAnswered = false
     var sent: Int64 = 0
     /// The stream of the request's body has ended.
     var hasEndedBody = false
@@ -128,6 +128,7 @@ final class Transfer {
         noteProgress()
         guard acceptsVersion(of: head) else { return }
         body.begin(head)
+        noteAnswer()
         collectMetrics(isFinal: false)
         abandonConnection(after: head)
         switch task.received(head, of: exchange) {
@@ -157,6 +158,7 @@ final class Transfer {
             guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
         }
         body.arrived(bytes.count)
+        noteAnswer()
         if body.chunks == nil { take(bytes) } else { takeChunks(bytes) }
         return failure == nil && !body.mustEndTransfer ? .taken : .fail
     }
@@ -252,17 +254,6 @@ final class Transfer {
     private func mayDiscard(_ count: Int) -> Bool {
         discarded += count
         return discarded <= Self.largestBacklog
-    }
-
-    /// Call it when libcurl reads no more from the connection, whether or not it still sends. If the request's body stalled,
-    /// libcurl would wait for its end forever. So once the response is complete, sending may continue only while it makes progress.
-    func readingEnded(isSending: Bool) {
-        guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty, isSending || isSendingPaused else {
-            return
-        }
-        isAnswered = true
-        noteProgress()
-        pool.reconsiderDeadline(of: self)
     }
 
     // MARK: Time

@@ -1,0 +1,91 @@
+import Foundation
+import FoundationNetworking
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+/// Servers that respond before they have the bodies of their requests. None of them ever opens its window.
+@Suite(.bounded) struct HTTP2UploadTests {
+    private typealias Frame = HTTP2Server.Frame
+
+    /// The fields of a response with a length of 5 bytes: `:status: 200` and `content-length: 5`.
+    private static let length: [UInt8] = [0x88, 0x0F, 0x0D, 1, 0x35]
+    private static let noLength: [UInt8] = [0x88]
+
+    private func start(_ bench: Bench, _ server: HTTP2Server, size: Int) {
+        bench.start {
+            $0.url = server.relay.url()
+            $0.httpMethod = "POST"
+            $0.httpBody = Data(count: size)
+        }
+    }
+
+    private func sent(_ bench: Bench) -> Int64 {
+        bench.recorder.calls.reduce(0) { if case .sent(let total) = $1 { max($0, total) } else { $0 } }
+    }
+
+    /// libcurl takes all of the smaller body, but can't send its end.
+    @Test(arguments: [100_000, 300_000])
+    func `a complete response counts, though the server does not take the rest of the body`(size: Int) async throws {
+        let clock = TimedEngine()
+        let server = try HTTP2Server(early: { stream, frames in
+            frames == 1 ? [.head(stream, block: Self.length), .data(stream, "early")] : []
+        }) { _, _ in [] }
+        let bench = try Bench.overTLS(timed: clock)
+        start(bench, server, size: size)
+        while bench.recorder.body.count < 5 || sent(bench) < 100_000 { await Task.yield() }
+        await clock.settle()
+        clock.advance(2)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(nil))
+    }
+
+    /// RFC 9113 §8.1. libcurl notices when it next sends. After a response with a length, it does not read the reset.
+    @Test func `a complete response counts, though the server then resets the stream`() async throws {
+        let isRead = DispatchSemaphore(value: 0)
+        // SETTINGS_INITIAL_WINDOW_SIZE is 1,000. The window of the connection stays open.
+        let server = try HTTP2Server(
+            settings: [0, 4, 0, 0, 3, 232],
+            early: { stream, frames in
+                switch frames {
+                case 1: return [.head(stream), .data(stream, "early")]
+                case 2:
+                    isRead.wait()
+                    return [.reset(stream, 0)]
+                default: return []
+                }
+            }, { request, _ in Frame.response(request.stream, "first") })
+        // Its clock stands still.
+        let bench = try Bench.overTLS(timed: TimedEngine())
+        await bench.run { $0.url = server.relay.url() }
+        start(bench, server, size: 60_000)
+        while bench.recorder.body.count < 10 { await Task.yield() }
+        isRead.signal()
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `a response that is cut short does not count`(hasLength: Bool) async throws {
+        let (fields, code): ([UInt8], UInt8) = hasLength ? (Self.length, 0) : (Self.noLength, 2)
+        let isRead = DispatchSemaphore(value: 0)
+        let server = try HTTP2Server(early: { stream, frames in
+            switch frames {
+            case 1: return [.head(stream, block: fields), .data(stream, "ear", ends: false)]
+            case 2:
+                isRead.wait()
+                return [.reset(stream, code)]
+            default: return []
+            }
+        }) { _, _ in [] }
+        let bench = try Bench.overTLS(timed: TimedEngine())
+        start(bench, server, size: 300_000)
+        while bench.recorder.body.count < 3 { await Task.yield() }
+        isRead.signal()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+    }
+}
