@@ -55,4 +55,57 @@ import Testing
         await bench.recorder.waitForEnds(4)
         #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 4)
     }
+
+    @Test func `a load that waits for a free stream does not time out`() async throws {
+        let clock = TimedEngine()
+        let gate = DispatchSemaphore(value: 0)
+        // SETTINGS_MAX_CONCURRENT_STREAMS is 1.
+        let server = try HTTP2Server(settings: [0, 3, 0, 0, 0, 1]) { request, requests in
+            if requests.count == 2 { gate.wait() }
+            return HTTP2Server.Frame.response(request.stream, "hello")
+        }
+        let bench = try Bench.overTLS(timed: clock) {
+            $0.timeoutIntervalForRequest = 10
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        await bench.run { $0.url = server.relay.url() }
+        bench.start {
+            ($0.url, $0.timeoutInterval) = (server.relay.url(), 1_000)
+        }
+        while server.requests.count < 2 { await Task.yield() }
+        bench.start { $0.url = server.relay.url() }
+        bench.start {
+            $0.url = server.relay.url()
+            ($0.httpMethod, $0.httpBodyStream) = ("POST", InputStream(data: Data("body".utf8)))
+        }
+        await clock.settle()
+        clock.advance(100)
+        await clock.settle()
+        #expect(bench.recorder.notes.withLock { $0.ends } == 1)
+        gate.signal()
+        await bench.recorder.waitForEnds(4)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 4)
+    }
+
+    /// Each of them would look at all others.
+    @Test func `of many loads that are cancelled while they wait for a connection, the session starts one again`()
+        async throws
+    {
+        let silent = try Descriptor.listening()
+        defer { close(silent) }
+        let bench = try Bench.overTLS(timed: TimedEngine()) { $0.httpMaximumConnectionsPerHost = 50 }
+        let url = URL(string: "https://127.0.0.1:\(Descriptor.port(of: silent))/")
+        let tasks = (0..<40).map { _ in bench.start { $0.url = url } }
+        let connection = try #require(Descriptor.accepted(silent))
+        await bench.settle()
+        let pool = bench.session.pool
+        let restarts = await bench.onEngine {
+            for task in tasks.dropFirst() { task.core.dropTransfer() }
+            return pool.awaited.count
+        }
+        #expect(restarts == 1)
+        for task in tasks { task.cancel() }
+        await bench.recorder.waitForEnds(40)
+        close(connection)
+    }
 }

@@ -65,6 +65,13 @@ extension ConnectionPool {
         }
     }
 
+    /// Whether a transfer waits for others to leave it a stream of their HTTP/2 connection. This is as good as waiting for a slot.
+    func waitsForStream(_ transfer: Transfer) -> Bool {
+        let peer = transfer.exchange.peer
+        return transfer.waitsInLibcurl && multiplexes(peer)
+            && active.values.contains { $0.connection != nil && $0.exchange.peer == peer }
+    }
+
     /// Removes a task from the queue, if it is there.
     func withdraw(_ task: TaskCore) {
         guard let waiting = queued.removeValue(forKey: ObjectIdentifier(task)), let request = waiting.request else {

@@ -23,7 +23,7 @@ extension ConnectionPool {
 
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
         if let transfer = easy.flatMap({ active[$0] }) {
-            if events != 0 { transfer.socket = socket }
+            if events != 0 { transfer.waits(on: socket) }
             if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed {
                 transfer.readingEnded(isSending: events & Epoll.output != 0)
             }

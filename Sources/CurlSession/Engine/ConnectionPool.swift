@@ -261,6 +261,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         deadline = .max
         if active.isEmpty, queued.isEmpty, deciding.isEmpty { return close() }
         for transfer in Array(active.values) {
+            if transfer.deadline <= engine.now, waitsForStream(transfer) { transfer.noteProgress() }
             if transfer.deadline <= engine.now {
                 if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(.timeout) }
             } else {

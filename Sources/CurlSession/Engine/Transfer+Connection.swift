@@ -27,6 +27,12 @@ extension Transfer {
     /// Whether libcurl has not begun to connect, because a connection that it is making for another transfer may be shared.
     var waitsInLibcurl: Bool { easy != nil && connection == nil && socket < 0 && lookup.awaited == nil }
 
+    /// Notes the socket on which libcurl waits. If the transfer has waited for a connection, it begins to make one now.
+    func waits(on socket: Int32) {
+        if waitsInLibcurl { noteProgress() }
+        self.socket = socket
+    }
+
     /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
     /// connection turns out to be dead, if a server of HTTP/2 has refused it, and after some responses. It sends the body from
     /// its first byte on.
@@ -45,6 +51,7 @@ extension Transfer {
         guard !needsNewConnection else { return false }
         if exchange.isSecure, !isReused { pool.connected(to: exchange.peer) }
         self.connection = connection
+        noteProgress()
         sent = 0
         return true
     }
