@@ -40,6 +40,32 @@ import Testing
         #expect(ends.count == 4)
     }
 
+    /// libcurl does not notice the last chunk of such a body.
+    @Test func `a body with a coding in its chunks is whole, though it arrives while the task is suspended`()
+        async throws
+    {
+        let recorder = Recorder(disposing: { task, decide in
+            task.suspend()
+            decide(.allow)
+        })
+        let bench = try Bench(recorder)
+        let gate = Gate()
+        let coded = Encoder.gzip(Array("hello".utf8))
+        let chunks = Data("\(String(coded.count, radix: 16))\r\n".utf8) + coded + Data("\r\n0\r\n\r\n".utf8)
+        bench.server["/"] = .script(
+            .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"), .wait(gate), .bytes(chunks), .hold)
+        let task = bench.start()
+        while task.state != .suspended { await Task.yield() }
+        await bench.settle()
+        gate.open()
+        let pool = bench.session.pool
+        while await bench.onEngine({ !pool.active.values.contains(where: \.isPaused) }) {}
+        task.resume()
+        await recorder.waitForEnds()
+        #expect(recorder.calls == [.head(200), .end(nil)])
+        #expect(recorder.body == Data("hello".utf8))
+    }
+
     @Test func `a task is cancelled at any moment and ends once`() async throws {
         let bench = try Bench()
         let gate = Gate()

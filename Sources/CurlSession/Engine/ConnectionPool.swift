@@ -128,7 +128,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty { restUntilUnused() }
     }
 
-    private func finish(_ transfer: Transfer, error: URLError?) {
+    /// Ends a transfer. `error` is nil if the response is complete.
+    func finish(_ transfer: Transfer, error: URLError?) {
         transfer.collectMetrics(isFinal: true)
         remove(transfer)
         transfer.ended(error)

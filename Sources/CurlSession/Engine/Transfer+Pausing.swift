@@ -75,6 +75,7 @@ extension Transfer {
         pool.engine.touch(pool)
         // `CURLE_BAD_FUNCTION_ARGUMENT` means that libcurl has ended the transfer, and is about to report it.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
+        if failure == nil, body.mustEndTransfer { return pool.finish(self, error: nil) }
         fail(failure ?? URLError(.networkConnectionLost))
     }
 }
