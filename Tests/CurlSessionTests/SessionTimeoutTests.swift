@@ -111,15 +111,18 @@ extension Engine {
         #expect(bench.recorder.calls == [.head(200), .end(.timedOut)])
     }
 
-    @Test(arguments: ["/", "/redirect"])
+    @Test(arguments: ["/", "/redirect", "/complete"])
     func `a delegate that never decides does not keep a task from its end`(target: String) async throws {
         let clock = TimedEngine()
         let recorder = Recorder(redirecting: { _, _, _ in }, disposing: { _, _ in })
         let bench = try Bench(recorder, timed: clock) { $0.timeoutIntervalForResource = 20 }
         bench.server["/"] = .script(.text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"), .hold)
         bench.server["/redirect"] = Reply(status: 302, fields: ["Location": "/"])
+        bench.server["/complete"] = Reply("hello")
         bench.start(target)
         while bench.recorder.calls.isEmpty { await Task.yield() }
+        let pool = bench.session.pool
+        while target == "/complete", await bench.onEngine({ !pool.active.isEmpty }) {}
         await clock.settle()
         clock.advance(21)
         await bench.recorder.waitForEnds()

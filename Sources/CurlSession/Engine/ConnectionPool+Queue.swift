@@ -83,7 +83,7 @@ extension ConnectionPool {
 
     /// Lets a task time out while it waits for a decision of its delegate.
     func waitsForDelegate(_ task: TaskCore) {
-        guard !task.isOver else { return }
+        guard task.canTimeOut else { return }
         deciding[ObjectIdentifier(task)] = task
         transferWaits(until: task.resourceDeadline)
     }
@@ -99,8 +99,7 @@ extension ConnectionPool {
         var next = UInt64.max
         for task in queued.values.compactMap({ $0.request?.task }) + Array(deciding.values) {
             if task.resourceDeadline <= engine.now {
-                task.dropTransfer()
-                task.end(.timeout, from: self)
+                task.timeOut()
             } else {
                 next = min(next, task.resourceDeadline)
             }

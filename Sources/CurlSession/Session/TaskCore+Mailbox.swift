@@ -60,8 +60,24 @@ extension TaskCore.State {
         return post(.end(URLError(.cancelled)))
     }
 
+    /// Notes if the end waits in the mailbox for a decision of the delegate, which may never decide.
+    /// - Returns: Whether the engine must limit the time, which it does not do yet.
+    mutating func timesDecision() -> Bool {
+        guard isOver, awaited != nil, !isDecisionTimed else { return false }
+        isDecisionTimed = true
+        return true
+    }
+
+    /// Times the task out. A task that has ended already can time out only while its end waits for a decision of the delegate.
+    mutating func timeOut() -> Bool {
+        if isOver, awaited == nil { return false }
+        isOver = false
+        return post(.end(.timeout))
+    }
+
     private mutating func drop() {
         (events, nextEvent, undelivered, awaited) = ([], 0, 0, nil)
+        isDecisionTimed = false
     }
 
     mutating func next() -> TaskEvent? {

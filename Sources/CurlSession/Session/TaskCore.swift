@@ -28,6 +28,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         var isAborted = false
         /// The number of the delegate's decision that the mailbox waits for.
         var awaited: Int?
+        /// The end waits in the mailbox for a decision, which the engine limits by the time for the whole task.
+        var isDecisionTimed = false
         var decisions = 0
         /// Bytes of events that have not been delivered.
         var undelivered = 0
@@ -186,7 +188,9 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     func drain() {
         guard let listener else { return }
         for _ in 0..<Self.eventsPerTurn {
-            guard let event = state.withLock({ $0.next() }) else { return }
+            let (event, timesDecision) = state.withLock { ($0.next(), $0.timesDecision()) }
+            if timesDecision { pool.perform { [self] in pool.waitsForDelegate(self) } }
+            guard let event else { return }
             perform(event, for: listener)
         }
         executor.drain([self])
@@ -195,11 +199,13 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     /// Notes that the delegate has decided. Only the first call for a decision counts.
     /// - Returns: Whether this call is the first one.
     func decided(_ decision: Int) -> Bool {
-        let (isFirst, isToDrain) = state.withLock { state in
-            guard state.awaited == decision else { return (false, false) }
+        let (isFirst, isToDrain, wasTimed) = state.withLock { state in
+            guard state.awaited == decision else { return (false, false, false) }
             state.awaited = nil
-            return (true, state.schedule())
+            defer { state.isDecisionTimed = false }
+            return (true, state.schedule(), state.isDecisionTimed)
         }
+        if wasTimed { pool.perform { [self] in pool.goesOn(self) } }
         if isToDrain { executor.drain([self]) }
         return isFirst
     }
@@ -228,6 +234,16 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     func end(_ error: URLError?, from pool: ConnectionPool) {
         pool.goesOn(self)
         deliver(.end(error), from: pool)
+        if state.withLock({ $0.timesDecision() }) { pool.waitsForDelegate(self) }
+    }
+
+    /// Whether the task can still time out.
+    var canTimeOut: Bool { state.withLock { !$0.isOver || $0.isDecisionTimed } }
+
+    /// Ends the task because of the limit for the whole of it.
+    func timeOut() {
+        dropTransfer()
+        if state.withLock({ $0.timeOut() }) { pool.deliver(self) }
     }
 
     func set(_ metrics: CurlTaskMetrics) {
