@@ -67,8 +67,13 @@ extension TaskCore {
     /// - Returns: Whether the delegate is asked.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
-        let name = schemes & AuthenticationScheme.curlDigest != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
-        let step = withFlow(of: proxy) { $0.received(Challenge.parse([name])) }
+        // Only a proxy that has offered Basic may get the password as it is.
+        let challenges = [
+            (AuthenticationScheme.curlDigest, "Digest realm=\"\", nonce=\"\""),
+            (AuthenticationScheme.curlBasic, "Basic realm=\"\""),
+        ].first { schemes & $0.0 != 0 }.map { Challenge.parse([$0.1]) }
+        guard let challenges else { return false }
+        let step = withFlow(of: proxy) { $0.received(challenges) }
         guard case .ask(let scheme, let failures) = step else { return false }
         deliver(
             .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
