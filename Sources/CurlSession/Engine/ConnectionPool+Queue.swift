@@ -42,12 +42,12 @@ extension ConnectionPool {
     /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs in
     /// a callback, which must not call libcurl.
     func connected(to peer: String) {
-        awaited.append((peer, true))
+        awaited[peer] = true
     }
 
-    /// Call it when a transfer has ended without a connection.
+    /// Call it when a transfer has ended without a connection. If many end at a time, `settle` looks for waiting transfers once.
     func connectionFailed(to peer: String) {
-        awaited.append((peer, false))
+        awaited[peer, default: false] = awaited[peer] ?? false
     }
 
     /// Starts the transfers again that wait in libcurl for a connection to a peer: all of them if there is one, or else the first,

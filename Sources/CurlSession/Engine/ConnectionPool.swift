@@ -30,7 +30,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
     /// The peers for whose connection transfers may wait in libcurl, and whether a new connection can be used.
-    var awaited: [(peer: String, isConnected: Bool)] = []
+    var awaited: [String: Bool] = [:]
     /// Tasks with events for their delegates.
     private var outbox: [TaskCore] = []
     /// Transfers that have gathered bytes in this iteration.
@@ -165,7 +165,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             }
         }
         while let peer = multiplexed.popLast() { startWaiting(peer) }
-        while let (peer, isConnected) = awaited.popLast() { restart(peer, all: isConnected) }
+        while let (peer, isConnected) = awaited.popFirst() { restart(peer, all: isConnected) }
         pauseHeldUp()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []
