@@ -1,7 +1,7 @@
 /// The progress of a load: the body of its request, and that of the response.
 public struct LoadProgress: Hashable, Sendable {
     /// Bytes of the request's body sent so far; a redirect or a retry may send them again.
-    public var sent = 0
+    public var sent: Int
     /// Bytes of the request's body; nil if it has none, or if the length is not known.
     public var expectedToSend: Int?
     /// Bytes received so far.
@@ -9,9 +9,10 @@ public struct LoadProgress: Hashable, Sendable {
     /// Bytes of the whole body; nil if the server did not state it.
     public var expected: Int?
 
-    init(received: Int, expected: Int? = nil) {
-        self.received = received
-        self.expected = expected
+    /// Creates a progress, for tests.
+    public init(sent: Int = 0, expectedToSend: Int? = nil, received: Int, expected: Int? = nil) {
+        (self.sent, self.expectedToSend) = (sent, expectedToSend)
+        (self.received, self.expected) = (received, expected)
     }
 
     /// A response begins.

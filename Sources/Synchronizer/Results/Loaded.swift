@@ -8,7 +8,8 @@ public struct Loaded<Object> {
     public let trace: LoadTrace
     private let head: ResponseHead
 
-    init(object: Object, head: ResponseHead, trace: LoadTrace) {
+    /// Creates the result of a load, for tests. ``source`` is that of the trace; ``LoadSource/network`` without one.
+    public init(object: Object, head: ResponseHead, trace: LoadTrace = LoadTrace()) {
         self.object = object
         self.head = head
         self.trace = trace

@@ -9,7 +9,8 @@ public struct PrefetchResult: Sendable {
         /// It was in memory, or a stored response answered without the server. For the destination
         /// ``Synchronizer/PrefetchDestination/disk`` only a stored response counts.
         case alreadyCached
-        /// It was loaded for the destination ``Synchronizer/PrefetchDestination/disk``, but its response was not stored.
+        /// It was loaded, but a load would ask the server again: its response was not stored, and its object is not in memory, or
+        /// the destination was ``Synchronizer/PrefetchDestination/disk``.
         case notStored(ResponseStoring.Reason)
         /// The load failed, after its retries: with a ``SynchronizerError``, or the error of a hook.
         case failed(any Error)
@@ -44,7 +45,7 @@ public struct PrefetchResult: Sendable {
     /// How many were cancelled.
     public var cancelled: Int { outcomes.count { if case .cancelled = $0 { true } else { false } } }
 
-    /// Whether every resource is cached now, so that loads need no network until its lifetime ends.
+    /// Whether every resource was cached when it had finished, so that loads need no network until its lifetime ends.
     public var isComplete: Bool { loaded + alreadyCached == outcomes.count }
 
     /// Those that failed, with their errors.
@@ -61,6 +62,11 @@ public struct PrefetchProgress: Hashable, Sendable {
     public internal(set) var finished: Int
     /// All resources of the prefetch.
     public let total: Int
+
+    /// Creates a progress, for tests.
+    public init(finished: Int, total: Int) {
+        (self.finished, self.total) = (finished, total)
+    }
 
     /// Whether all resources have finished.
     public var isFinished: Bool { finished == total }

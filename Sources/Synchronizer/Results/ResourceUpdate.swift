@@ -28,7 +28,8 @@ public struct ResourceUpdate<Object> {
     /// How the load went so far.
     public var trace: LoadTrace { loaded.trace }
 
-    init(phase: Phase, loaded: Loaded<Object>) {
+    /// Creates a step, for tests.
+    public init(phase: Phase, loaded: Loaded<Object>) {
         self.phase = phase
         self.loaded = loaded
     }

@@ -28,6 +28,16 @@ public struct ResponseHead: Sendable {
         original = response
     }
 
+    /// Creates the head of an HTTP response, for tests.
+    ///
+    /// - Parameters:
+    ///   - url: the URL of the request.
+    ///   - status: the status code.
+    ///   - fields: the headers, by name.
+    public init(url: URL, status: Int = 200, fields: [String: String] = [:]) {
+        self.init(url: url, status: status, fields: HTTPFields(fields))
+    }
+
     /// - Parameter version: the protocol, as `HTTPURLResponse` takes it.
     package init(url: URL, status: Int, fields: HTTPFields, version: String = "HTTP/1.1") {
         self.url = url
