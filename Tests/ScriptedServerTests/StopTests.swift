@@ -20,6 +20,21 @@ struct StopTests {
         #expect(try await RawClient(next, get: "/").readToEnd().text.hasSuffix("back"))
     }
 
+    @Test("a reply whose client has gone uses up no admission of its gate")
+    func goneBeforeAdmission() async throws {
+        let gate = Gate()
+        let server = try ScriptedServer { Reply($0.target).waiting(for: gate) }
+        var gone: RawClient? = try RawClient(server, get: "/gone")
+        try await gate.waitForArrivals()
+        withExtendedLifetime(gone) {}
+        gone = nil
+        try await server.wait { $0.connectionsClosed == 1 }
+        let client = try RawClient(server, get: "/next")
+        try await gate.waitForArrivals(2)
+        gate.admit()
+        _ = try await client.read(through: "/next")
+    }
+
     @Test("servers are stopped at any moment, while clients come and ask")
     func stopUnderLoad() async throws {
         for round in 0..<30 {

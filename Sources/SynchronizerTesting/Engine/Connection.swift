@@ -37,6 +37,8 @@ final class Connection {
     private var isReplying = false
     private var stage = Stage.running
     private var lastTicket = 0
+    /// Takes the reply away from the gate at which it waits.
+    private var leaveGate: (() -> Void)?
 
     /// The number of unparsed bytes above which the server stops reading.
     private static let largestBacklog = 1 << 20
@@ -58,6 +60,7 @@ final class Connection {
 
     func resume(_ ticket: Ticket) {
         guard stage == .waitingForTicket(ticket.number) else { return }
+        leaveGate = nil
         stage = .running
         goOn()
     }
@@ -173,8 +176,15 @@ final class Connection {
 
     private func wait(at gate: Gate) -> Progress {
         let (server, ticket) = (server, nextTicket())
-        if gate.admits(orResume: { server.loop.post { server.resume(ticket) } }) { stage = .running }
+        let waiter = gate.arrive { server.loop.post { server.resume(ticket) } }
+        if let waiter { leaveGate = { gate.leave(waiter) } } else { stage = .running }
         return .done
+    }
+
+    /// The connection has been closed: its reply must not use up an admission of a gate.
+    func wasClosed() {
+        leaveGate?()
+        leaveGate = nil
     }
 
     private func nextTicket() -> Ticket {

@@ -68,6 +68,7 @@ final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses 
     /// Closes a connection, with RST if `resetting` is true.
     func close(_ connection: Connection, by ending: Ending, resetting: Bool = false, abandoned: Bool = false) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
+        connection.wasClosed()
         loop.forget(connection.socket.descriptor)
         if resetting { connection.socket.reset() } else { connection.socket.close() }
         journal.update { journal in

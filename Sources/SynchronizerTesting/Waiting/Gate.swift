@@ -16,7 +16,14 @@ public final class Gate: Sendable {
         var arrivals = 0
         /// The number of future arrivals that may pass.
         var admissions = 0
-        var waiting: [@Sendable () -> Void] = []
+        var waiting: [Waiter] = []
+        var lastID = 0
+    }
+
+    /// A reply that waits.
+    private struct Waiter: Sendable {
+        let id: Int
+        let resume: @Sendable () -> Void
     }
 
     private let state = Observed(State())
@@ -37,10 +44,11 @@ public final class Gate: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        waiting.forEach { $0() }
+        waiting.forEach { $0.resume() }
     }
 
-    /// Lets through `count` arrivals: first those that have waited longest, then new ones.
+    /// Lets through `count` arrivals: first those that have waited longest, then new ones. A reply whose load has been cancelled
+    /// waits no longer, so it uses up no admission.
     public func admit(_ count: Int = 1) {
         let admitted = state.update { state in
             let admitted = Array(state.waiting.prefix(count))
@@ -48,7 +56,7 @@ public final class Gate: Sendable {
             state.admissions += count - admitted.count
             return admitted
         }
-        admitted.forEach { $0() }
+        admitted.forEach { $0.resume() }
     }
 
     /// Returns once this many replies have reached the gate.
@@ -61,21 +69,36 @@ public final class Gate: Sendable {
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func wait() async throws {
         let mayPass = Observed(false)
-        if admits(orResume: { mayPass.update { $0 = true } }) { return }
-        _ = try await mayPass.wait(for: "a gate to open") { $0 }
+        guard let waiter = arrive(orResume: { mayPass.update { $0 = true } }) else { return }
+        do {
+            _ = try await mayPass.wait(for: "a gate to open") { $0 }
+        } catch {
+            if leave(waiter) { throw error }  // otherwise it was admitted just before the cancellation
+        }
     }
 
-    /// Whether a reply that has just reached the gate may go on. If not, `resume` is called when it may.
-    func admits(orResume resume: @escaping @Sendable () -> Void) -> Bool {
+    /// A reply has reached the gate. Returns nil if it may go on. If not, returns the ID under which it waits, and `resume` is called
+    /// when it may go on.
+    func arrive(orResume resume: @escaping @Sendable () -> Void) -> Int? {
         state.update { state in
             state.arrivals += 1
-            if state.isOpen { return true }
+            if state.isOpen { return nil }
             if state.admissions > 0 {
                 state.admissions -= 1
-                return true
+                return nil
             }
-            state.waiting.append(resume)
-            return false
+            state.lastID += 1
+            state.waiting.append(Waiter(id: state.lastID, resume: resume))
+            return state.lastID
         }
+    }
+
+    /// A reply waits no longer. Returns whether it was still waiting.
+    @discardableResult
+    func leave(_ waiter: Int) -> Bool {
+        let left = state.update { state in
+            state.waiting.firstIndex { $0.id == waiter }.map { state.waiting.remove(at: $0) }
+        }
+        return left != nil
     }
 }
