@@ -17,8 +17,12 @@ public struct DataResource: Resource {
     }
 
     /// Creates a resource for the bytes of the response to a request.
-    public init(request: URLRequest) {
-        content = Boxed(Content(identity: ResourceIdentity(request)))
+    ///
+    /// - Parameters:
+    ///   - request: the request to send.
+    ///   - cacheKey: states that a request with a body only reads, so that its response may be reused. See ``CacheKey``.
+    public init(request: URLRequest, cacheKey: CacheKey? = nil) {
+        content = Boxed(Content(identity: ResourceIdentity(request, keyIfAny: cacheKey)))
     }
 
     /// The request with which it was created.

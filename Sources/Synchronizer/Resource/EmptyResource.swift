@@ -26,14 +26,20 @@ public struct EmptyResource: Resource {
     /// - Parameters:
     ///   - url: the URL to send to.
     ///   - method: the method, such as `POST`, `PUT` or `PATCH`.
+    ///   - headers: further headers, such as `Authorization`. They replace the header `Content-Type` if one has its name.
     ///   - body: the value to encode. It is encoded now.
     ///   - encoder: the encoder; by default one that sorts keys.
     /// - Throws: the encoder's error.
-    public init<Body: Encodable>(url: URL, method: String, body: Body, encoder: JSONEncoder? = nil) throws {
-        self.init(request: try URLRequest(url: url, method: method, jsonBody: body, encoder: encoder))
+    public init<Body: Encodable>(
+        url: URL, method: String, headers: [String: String] = [:], body: Body, encoder: JSONEncoder? = nil
+    ) throws {
+        self.init(
+            request: try URLRequest(url: url, method: method, headers: headers, jsonBody: body, encoder: encoder))
     }
 
-    /// Creates a resource for the head of the response to a request. A body is received, and dropped.
+    /// Creates a resource for the head of the response to a request. A body is received, stored if it may be, and dropped. It may
+    /// exceed the limit of the configuration (``Synchronizer/Configuration/maximumResponseSize``): then the load ends without the
+    /// rest of it.
     public init(request: URLRequest) {
         identity = ResourceIdentity(request)
     }

@@ -30,12 +30,13 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// - Parameters:
     ///   - request: the request to send.
     ///   - decoder: see ``init(url:decoder:)``.
-    public init(request: URLRequest, decoder: JSONDecoder? = nil) {
+    ///   - cacheKey: states that a request with a body only reads, so that its response may be reused. See ``CacheKey``.
+    public init(request: URLRequest, decoder: JSONDecoder? = nil, cacheKey: CacheKey? = nil) {
         var request = request
         if request.value(forHTTPHeaderField: FieldName.accept) == nil {
             request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
         }
-        identity = ResourceIdentity(request)
+        identity = ResourceIdentity(request, keyIfAny: cacheKey)
         self.decoder = decoder
     }
 
@@ -48,19 +49,19 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// - Parameters:
     ///   - url: the URL to send to.
     ///   - method: the method, such as `POST`, `PUT`, `PATCH` or `QUERY`.
+    ///   - headers: further headers, such as `Authorization`. They replace the headers `Content-Type` and `Accept` if they have
+    ///     the same names.
     ///   - body: the value to encode. It is encoded now.
     ///   - encoder: the encoder; by default one that sorts keys, so that equal values give equal bodies.
     ///   - decoder: see ``init(url:decoder:)``.
     ///   - cacheKey: states that the request only reads, so that its response may be reused. See ``CacheKey``.
     /// - Throws: the encoder's error.
     public init<Body: Encodable>(
-        url: URL, method: String = "POST", body: Body, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
-        cacheKey: CacheKey? = nil
+        url: URL, method: String = "POST", headers: [String: String] = [:], body: Body, encoder: JSONEncoder? = nil,
+        decoder: JSONDecoder? = nil, cacheKey: CacheKey? = nil
     ) throws {
-        var request = try URLRequest(url: url, method: method, jsonBody: body, encoder: encoder)
-        request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
-        identity = cacheKey.map { ResourceIdentity(request, cacheKey: $0) } ?? ResourceIdentity(request)
-        self.decoder = decoder
+        let request = try URLRequest(url: url, method: method, headers: headers, jsonBody: body, encoder: encoder)
+        self.init(request: request, decoder: decoder, cacheKey: cacheKey)
     }
 
     /// The request with which it was created, with an `Accept`.
@@ -80,12 +81,15 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
 
 extension URLRequest {
     /// A request with a JSON body. The default encoder sorts keys, so that equal values give equal bodies.
-    init<Body: Encodable>(url: URL, method: String, jsonBody body: Body, encoder: JSONEncoder?) throws {
+    init<Body: Encodable>(
+        url: URL, method: String, headers: [String: String], jsonBody body: Body, encoder: JSONEncoder?
+    ) throws {
         let sorting = JSONEncoder()
         sorting.outputFormatting = .sortedKeys
         self.init(url: url)
         httpMethod = method
         httpBody = try (encoder ?? sorting).encode(body)
         setValue("application/json", forHTTPHeaderField: FieldName.contentType)
+        for (name, value) in headers { setValue(value, forHTTPHeaderField: name) }
     }
 }

@@ -41,6 +41,11 @@ public struct ResourceIdentity: Sendable {
         self.init(request, cacheKey: Optional(cacheKey))
     }
 
+    /// As ``init(_:cacheKey:)``, or ``init(_:)`` without a key.
+    init(_ request: URLRequest, keyIfAny cacheKey: CacheKey?) {
+        if let cacheKey { self.init(request, cacheKey: cacheKey) } else { self.init(request) }
+    }
+
     init(_ request: URLRequest, cacheKey: CacheKey?) {
         var request = request
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }

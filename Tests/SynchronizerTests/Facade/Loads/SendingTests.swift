@@ -60,6 +60,36 @@ struct SendingTests {
         }
     }
 
+    @Test("headers go with a body and with a key, and win over those that the resource sets")
+    func headers() async throws {
+        let headers = ["Authorization": "Bearer t", "content-type": "application/graphql+json", "Accept": "text/json"]
+        let query = try JSONResource<[Int]>(
+            url: bench.server.url("/q"), headers: headers, body: Query(first: 1), cacheKey: .body)
+        #expect(try await load(query) == [1])
+        #expect(try await load(query, inMemory: false) == [1])
+        _ = try await synchronizer.load(
+            EmptyResource(url: bench.server.url("/q"), method: "PUT", headers: headers, body: Query(first: 1)))
+        #expect(bench.server.requests.map(\.method) == ["POST", "PUT"])
+        for request in bench.server.requests {
+            #expect(headers.allSatisfy { request[$0] == $1 } && request.body == Data(#"{"after":"x","first":1}"#.utf8))
+        }
+    }
+
+    @Test("a request of one's own can have a key")
+    func keyedRequests() async throws {
+        var request = URLRequest(url: bench.server.url("/q"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("{}".utf8)
+        let json = JSONResource<[Int]>(request: request, cacheKey: .body)
+        #expect(try await load(json) == [1])
+        #expect(try await load(json, inMemory: false) == [1])
+        let data = DataResource(request: request, cacheKey: "query")
+        #expect(try await synchronizer.load(data) == Data("[2]".utf8))
+        #expect(try await synchronizer.loaded(data).source == .memory)
+        request.httpMethod = "QUERY"
+        #expect(DataResource(request: request).identity == DataResource(request: request, cacheKey: .body).identity)
+    }
+
     @Test("a POST without a key is sent each time")
     func unkeyed() async throws {
         #expect(try await load(query(1, cacheKey: nil)) == [1])
