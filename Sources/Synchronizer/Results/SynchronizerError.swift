@@ -64,6 +64,9 @@ public enum SynchronizerError: Error, Sendable {
         /// The server's response as it was sent; nil if none arrived.
         public var response: URLResponse? { content.head?.urlResponse }
 
+        /// The head of that response.
+        var head: ResponseHead? { content.head }
+
         /// The same context for a load of this URL.
         func asking(for url: URL?) -> Context {
             url == content.url

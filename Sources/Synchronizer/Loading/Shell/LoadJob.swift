@@ -132,6 +132,18 @@ final class LoadJob: Sendable {
     /// Whether the object is made from the head of the response, so that equal bodies do not give equal objects.
     var isOfHead: Bool { type == ObjectIdentifier(EmptyResource.self) }
 
+    /// The object of a load that failed only because of a body that the resource drops anyway.
+    func object(despite error: SynchronizerError) -> LoadedObject? {
+        guard isOfHead, case .tooLarge(_, let context) = error, let head = context.head,
+            (200..<300).contains(head.status)
+        else { return nil }
+        var trace = context.trace
+        trace.source = .network
+        return LoadedObject(
+            object: head, cost: 0, bodyChecksum: nil, head: head, freshUntil: .distantPast, isForThisLoadOnly: true,
+            trace: trace)
+    }
+
     /// Makes previews of the body while it arrives; nil if the resource has none.
     func makePreviewer() -> PreviewRun.Preview? {
         (resource as? any ProgressiveResource).map { Self.previewer(of: $0) }

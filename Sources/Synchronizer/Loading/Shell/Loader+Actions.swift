@@ -136,6 +136,10 @@ extension Loader.State {
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
+        if let object = parse.job.object(despite: error.value) {
+            note(.finished(object.trace), of: parse.download)
+            return .deliver(receivers, .success(object))
+        }
         if isObserved {
             let goesOn = !receivers.isEmpty && receivers.allSatisfy { $0.1.hooked?.goesOn(after: error.value) ?? false }
             note(goesOn ? .refused(error.value) : .failed(error.value), of: parse.download)

@@ -53,6 +53,39 @@ struct EmptyTests {
         #expect(try await synchronizer.load(DataResource(request: request(method, "/a"))).isEmpty)
     }
 
+    @Test("EmptyResource drops a body that is larger than the limit, and takes the head", arguments: [false, true])
+    func largeBody(isStated: Bool) async throws {
+        let observer = ObservingTests.Recorder()
+        let synchronizer = bench.synchronizer {
+            $0.maximumResponseSize = 1_000
+            $0.observer = observer
+        }
+        let url = bench.server.url("/large")
+        let large = Reply(Data(count: 100_000), fields: ["N": "1", "Cache-Control": "max-age=9"])
+        bench.server["/large"] = isStated ? large : large.chunked(100)
+        let loaded = try await synchronizer.loaded(EmptyResource(url: url, method: "GET"))
+        #expect(loaded.object.status == 200 && loaded.object.value(of: "N") == "1" && loaded.source == .network)
+        #expect(loaded.trace.storing == .notStored(.tooLarge))
+        #expect(observer.names.last == "finished")
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(url: url)) }
+    }
+
+    @Test("a POST whose response is too large has invalidated what was stored", arguments: [false, true])
+    func largePost(acceptsAny: Bool) async throws {
+        let synchronizer = bench.synchronizer { $0.maximumResponseSize = 1_000 }
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=100"])
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        bench.server.enqueue(Reply(Data(count: 2_000)), for: "/a")
+        let post = request("POST", "/a")
+        if acceptsAny {
+            _ = try await synchronizer.load(EmptyResource(request: post))
+        } else {
+            await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(request: post)) }
+        }
+        #expect(try await synchronizer.loaded(resource).source == .network)
+    }
+
     @Test("share a transfer with loads that do not accept them")
     func shared() async throws {
         let gate = Gate()
