@@ -21,7 +21,10 @@ extension Synchronizer {
     ///
     /// Loads get it until its lifetime has passed, or it is evicted or invalidated; nothing is stored on the disk. It
     /// has no effect if memory never answers such a request: a `POST` without a ``CacheKey``, or a request whose cache
-    /// policy asks the server. With ``Configuration/prepare``, it is inserted when the hook has returned.
+    /// policy asks the server.
+    ///
+    /// With ``Configuration/prepare``, it is inserted when the hook has returned, and not at all if the hook throws: use
+    /// ``insertPrepared(_:for:lifetime:)`` to wait for that.
     ///
     /// - Parameters:
     ///   - object: the object.
@@ -31,19 +34,36 @@ extension Synchronizer {
         _ object: R.ParsedObject, for resource: R, lifetime: TimeInterval = .infinity
     ) {
         let identity = identity(of: resource)
-        guard let prepare = runningHooks?.prepare else {
+        guard let prepare = hookThatPrepares else {
             return insert(object, for: resource, identity: identity, lifetime: lifetime)
         }
         Task {
-            guard let request = try? await loader.prepared(identity.request, by: prepare) else { return }
-            insert(
-                object, for: resource, identity: ResourceIdentity(request, cacheKey: identity.cacheKey),
-                lifetime: lifetime)
+            let prepared = try await self.prepared(identity, by: prepare)
+            insert(object, for: resource, identity: prepared, lifetime: lifetime)
         }
     }
 
-    /// The hooks; nil while one of them runs, which could otherwise call itself for ever.
-    private var runningHooks: RequestHooks? { RequestHooks.isRunning ? nil : configuration.hooks }
+    /// Puts an object into memory like ``insert(_:for:lifetime:)``, and returns when loads can get it: with
+    /// ``Configuration/prepare``, when the hook has returned.
+    ///
+    /// - Throws: the error of the hook. Then nothing is inserted.
+    public func insertPrepared<R: Resource>(
+        _ object: R.ParsedObject, for resource: R, lifetime: TimeInterval = .infinity
+    ) async throws {
+        var identity = identity(of: resource)
+        if let prepare = hookThatPrepares { identity = try await self.prepared(identity, by: prepare) }
+        insert(object, for: resource, identity: identity, lifetime: lifetime)
+    }
+
+    private func prepared(
+        _ identity: ResourceIdentity, by prepare: RequestHooks.Prepare
+    ) async throws -> ResourceIdentity {
+        let request = try await loader.prepared(identity.request, by: prepare)
+        return ResourceIdentity(request, cacheKey: identity.cacheKey)
+    }
+
+    /// The hook that prepares requests. Nil while it runs, because it could otherwise call itself for ever.
+    private var hookThatPrepares: RequestHooks.Prepare? { loader.hooks(in: HookCall.current)?.prepare }
 
     private func insert<R: Resource>(
         _ object: R.ParsedObject, for resource: R, identity: ResourceIdentity, lifetime: TimeInterval
@@ -66,18 +86,20 @@ extension Synchronizer {
     /// The target of a redirect is removed too, if the object in memory came through it. A load in flight continues for its
     /// subscribers. No load coalesces with it any more, and its response is not kept. Never blocks.
     ///
-    /// With ``Configuration/prepare``, the resource's own URL is invalidated at once. If the hook changes the URL, the other
+    /// With ``Configuration/prepare``, the resource's own URLs are invalidated at once. If the hook changes a URL, the other
     /// URL is invalidated when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
-        let identity = identity(of: resource)
-        let request = identity.request
-        invalidate(request)
-        if let small = resource.lowDataURL, small != request.url { invalidate(identity.moved(to: small).request) }
-        guard let prepare = runningHooks?.prepare else { return }
-        Task {
-            guard let prepared = try? await loader.prepared(request, by: prepare), prepared.cacheKey != request.cacheKey
-            else { return }
-            invalidate(prepared)
+        let full = resource.identity.settingDefault(defaultPolicy)
+        let small = resource.lowDataURL.flatMap { $0 == full.request.url ? nil : full.moved(to: $0) }
+        for request in [full, small].compactMap({ $0?.request }) {
+            invalidate(request)
+            guard let prepare = hookThatPrepares else { continue }
+            Task {
+                guard let prepared = try? await loader.prepared(request, by: prepare),
+                    prepared.cacheKey != request.cacheKey
+                else { return }
+                invalidate(prepared)
+            }
         }
     }
 

@@ -45,7 +45,10 @@ extension Synchronizer {
         ///
         /// Coalescing and lookups need its result, so no load is answered before it returns, not even from memory, and
         /// ``Synchronizer/cachedObject(for:)`` is always nil. If recycled cells must not flicker, put the header into the
-        /// requests of your resources instead. Loads that the hook starts itself run no hooks.
+        /// requests of your resources instead.
+        ///
+        /// Loads that the hook starts itself with this synchronizer run no hooks until it returns, because it could wait for itself.
+        /// Those of other synchronizers run their own hooks.
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
         /// Returns the request to send in place of one that was answered with 401, or by a proxy with 407. If it returns nil, the
@@ -58,7 +61,8 @@ extension Synchronizer {
         /// Called on no actor. An error that you throw is the error of all these loads, unchanged. The call goes on if they are
         /// cancelled. If ``Synchronizer/removeAll()`` is called before it returns, its result is dropped, and it is called once more
         /// for the loads that wait. It is not called for the response of another origin that a redirect led to, nor for a request
-        /// with a body stream. Loads that the hook starts itself, as to refresh a token, run no hooks.
+        /// with a body stream. Loads that the hook starts itself with this synchronizer, as to refresh a token, run no hooks until it
+        /// returns; those of other synchronizers run their own.
         public var authenticate:
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 

@@ -6,9 +6,6 @@ struct RequestHooks: Sendable {
     typealias Prepare = @Sendable (URLRequest) async throws -> URLRequest
     typealias Authenticate = @Sendable (URLRequest, HTTPURLResponse) async throws -> URLRequest?
 
-    /// Whether the current task runs a hook. The loads that a hook starts run no hooks: the hook could wait for itself.
-    @TaskLocal static var isRunning = false
-
     let prepare: Prepare?
     let authenticate: Authenticate?
 
@@ -20,6 +17,39 @@ struct RequestHooks: Sendable {
     }
 }
 
+/// One call of a hook. Its task, and the tasks that the hook starts, know it. The loads that a hook starts with its own
+/// synchronizer run no hooks: the hook could wait for itself.
+final class HookCall: Sendable {
+    /// The call in which the current task was started. It may be over: a task can outlive the hook that started it.
+    @TaskLocal static var current: HookCall?
+
+    /// Identifies the loader whose hook it is. The loader lives at least as long as the call.
+    private let loader: ObjectIdentifier
+    /// The call that has started the load for which this call is made.
+    private let outer: HookCall?
+    private let isOver = Locked(false)
+
+    init(of loader: Loader, within outer: HookCall?) {
+        self.loader = ObjectIdentifier(loader)
+        self.outer = outer?.innermostRunning
+    }
+
+    private var isRunning: Bool { !isOver.withLock { $0 } }
+
+    private var innermostRunning: HookCall? { isRunning ? self : outer?.innermostRunning }
+
+    /// Whether a hook of this loader may wait for what is done in this call.
+    func isHook(of loader: Loader) -> Bool {
+        (self.loader == ObjectIdentifier(loader) && isRunning) || outer?.isHook(of: loader) == true
+    }
+
+    /// Calls the hook.
+    func run<Value>(_ hook: () async throws -> Value) async throws -> Value {
+        defer { isOver.withLock { $0 = true } }
+        return try await Self.$current.withValue(self) { try await hook() }
+    }
+}
+
 /// A subscriber's load whose request the hooks may change.
 final class HookedLoad: Sendable {
     private struct State {
@@ -28,8 +58,7 @@ final class HookedLoad: Sendable {
         var priority: LoadPriority
         /// ``Authentications/count`` when it was sent.
         var sentAt: Int
-        /// Whether the smaller version was requested.
-        var usesLowData = false
+        var fallback: LowDataFallback
         /// How often it was sent again because it was refused.
         var refusals = 0
         /// Cancels the running `prepare`, and the timer of the load. Nil when the load is over.
@@ -44,13 +73,20 @@ final class HookedLoad: Sendable {
     let receiver: LoadReceiver
     /// Nil if a hook has started the load.
     let hooks: RequestHooks?
+    /// The call of a hook that has started the load, if there is one.
+    let startedIn: HookCall?
     private let state: Locked<State>
 
-    init(_ job: LoadJob, receiver: LoadReceiver, hooks: RequestHooks?, sentAt: Int) {
+    init(
+        _ job: LoadJob, receiver: LoadReceiver, hooks: RequestHooks?, startedIn call: HookCall? = nil, sentAt: Int
+    ) {
         original = job
+        startedIn = call
         self.receiver = receiver
         self.hooks = hooks
-        state = Locked(State(job: job, priority: job.priority, sentAt: sentAt))
+        state = Locked(
+            State(
+                job: job, priority: job.priority, sentAt: sentAt, fallback: LowDataFallback(to: job.lowDataRequest)))
     }
 
     /// The URL for errors: the caller does not know that of the prepared request.
@@ -92,19 +128,26 @@ final class HookedLoad: Sendable {
 
     /// Whether the load is sent again with another request, or asks `authenticate` for one.
     func goesOn(after error: SynchronizerError) -> Bool {
-        state.withLock { lowDataRequest(after: error, in: $0) != nil || mayAuthenticate(after: error, in: $0) }
+        state.withLock { state in
+            state.fallback.request(isConstrained: error.isDueToConstrainedNetwork) != nil
+                || mayAuthenticate(after: error, in: state)
+        }
     }
 
     /// Notes that the load failed. Returns the request for the smaller version, if the network is constrained.
     func lowDataRequest(after error: SynchronizerError) -> URLRequest? {
-        state.withLock { state in
-            defer { state.usesLowData = true }
-            return lowDataRequest(after: error, in: state)
-        }
+        state.withLock { $0.fallback.take(isConstrained: error.isDueToConstrainedNetwork) }
     }
 
-    private func lowDataRequest(after error: SynchronizerError, in state: State) -> URLRequest? {
-        error.isDueToConstrainedNetwork && !state.usesLowData ? original.lowDataRequest : nil
+    /// The request of the version that is loaded now, as the resource has made it.
+    var unprepared: URLRequest {
+        state.withLock { $0.fallback.isTaken ? original.lowDataRequest : nil } ?? original.request
+    }
+
+    /// A request of a hook, which need not know that the full version must not use a constrained network.
+    func constrained(_ request: URLRequest) -> URLRequest {
+        guard original.lowDataRequest != nil, !state.withLock({ $0.fallback.isTaken }) else { return request }
+        return request.avoidingConstrainedNetworks ?? request
     }
 
     /// Notes that the load failed. Returns the refusal, if the server refused the credentials and they may be replaced.
@@ -128,6 +171,27 @@ final class HookedLoad: Sendable {
         let redirects = context.trace.redirects
         return state.refusals < Self.mostRefusals && state.job.request.httpBodyStream == nil
             && (redirects.isEmpty || (state.job.identity != nil && state.job.isOrigin(of: redirects)))
+    }
+}
+
+/// The smaller version of a resource, which is requested at most once: after the network has refused the full one. A pure value.
+struct LowDataFallback: Sendable {
+    /// Nil if there is no smaller version.
+    private let small: URLRequest?
+    /// Whether the smaller version was requested.
+    private(set) var isTaken = false
+
+    init(to small: URLRequest?) {
+        self.small = small
+    }
+
+    /// The request to send after a failure.
+    func request(isConstrained: Bool) -> URLRequest? { isConstrained && !isTaken ? small : nil }
+
+    mutating func take(isConstrained: Bool) -> URLRequest? {
+        let request = request(isConstrained: isConstrained)
+        if request != nil { isTaken = true }
+        return request
     }
 }
 

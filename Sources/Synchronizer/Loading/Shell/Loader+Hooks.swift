@@ -3,6 +3,11 @@ import Foundation
 // Loads whose requests the hooks of the configuration change. The subscriber exists before the load: it waits for `prepare`,
 // subscribes, and subscribes again with another request after `authenticate`.
 extension Loader {
+    /// The hooks for a load that is started in this call of a hook; nil if that hook could wait for itself.
+    func hooks(in call: HookCall?) -> RequestHooks? {
+        hooks == nil || call?.isHook(of: self) == true ? nil : hooks
+    }
+
     /// Adds a receiver, which subscribes to a load when its request is prepared.
     func prepare(_ job: LoadJob, for load: HookedLoad) -> LoadReceiver.ID {
         let id = state.withLock { $0.add(hooked(load)) }
@@ -19,7 +24,9 @@ extension Loader {
         }
         let task = Task {
             do {
-                try await self.prepare(request, by: prepare) { enter($0, as: id, unlessRemovedSince: $1) }
+                try await self.prepare(request, by: prepare, startedIn: load.startedIn) {
+                    enter($0, as: id, unlessRemovedSince: $1)
+                }
             } catch {
                 if load.isOver { return }
                 let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
@@ -39,7 +46,7 @@ extension Loader {
     /// credentials of the old user.
     func prepared(_ request: URLRequest, by prepare: RequestHooks.Prepare) async throws -> URLRequest {
         var result = request
-        try await self.prepare(request, by: prepare) { prepared, removals in
+        try await self.prepare(request, by: prepare, startedIn: HookCall.current) { prepared, removals in
             result = prepared
             return state.withLock { !$0.hasRemoved(since: removals) }
         }
@@ -50,11 +57,12 @@ extension Loader {
     /// removals. The number of attempts is limited, because the hook itself may remove everything each time: the last one gets no
     /// number.
     private func prepare(
-        _ request: URLRequest, by prepare: RequestHooks.Prepare, use: (URLRequest, _ removals: Int?) -> Bool
+        _ request: URLRequest, by prepare: RequestHooks.Prepare, startedIn call: HookCall?,
+        use: (URLRequest, _ removals: Int?) -> Bool
     ) async throws {
         for attempt in 1...8 {
             let removals = state.withLock { $0.removals }
-            let prepared = try await RequestHooks.$isRunning.withValue(true) { try await prepare(request) }
+            let prepared = try await HookCall(of: self, within: call).run { try await prepare(request) }
             if use(prepared, attempt == 8 ? nil : removals) { return }
         }
     }
@@ -76,6 +84,7 @@ extension Loader {
     /// given number of removals.
     @discardableResult
     func enter(_ request: URLRequest, as id: LoadReceiver.ID, unlessRemovedSince removals: Int? = nil) -> Bool {
+        let request = state.withLock { $0.receivers[id]?.hooked }?.constrained(request) ?? request
         let cookies = fetcher.sessionCookies(for: request)
         let entry = state.withLock { state -> (LoadJob, LoadReceiver)? in
             guard let receiver = state.receivers[id], let load = receiver.hooked, !load.isOver else { return nil }
@@ -110,7 +119,7 @@ extension Loader {
             if !enter(request, as: id, unlessRemovedSince: removals),
                 let load = state.withLock({ $0.receivers[id]?.hooked })
             {
-                begin(load.original.request, for: load, as: id)
+                begin(load.unprepared, for: load, as: id)
             }
         case .authenticate(let refusal): authenticate(refusal)
         case .fail(let id, let error): end(id, with: error)
@@ -120,12 +129,11 @@ extension Loader {
     /// Calls `authenticate`. The call goes on if its loads are cancelled: a server may accept a refresh token only once.
     private func authenticate(_ refusal: Authentications<LoadReceiver.ID>.Refusal) {
         guard let authenticate = hooks?.authenticate, case .status(let response, _) = refusal.error else { return }
+        let call = HookCall(of: self, within: state.withLock { $0.receivers[refusal.load]?.hooked?.startedIn })
         Task {
             let result: Result<URLRequest?, any Error>
             do {
-                let request = try await RequestHooks.$isRunning.withValue(true) {
-                    try await authenticate(refusal.request, response)
-                }
+                let request = try await call.run { try await authenticate(refusal.request, response) }
                 result = .success(request)
             } catch {
                 result = .failure(error)

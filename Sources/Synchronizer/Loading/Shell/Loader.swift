@@ -77,15 +77,17 @@ final class Loader: Sendable {
 
     /// Coalesces with a load, or begins one. `known` is called under the lock, so that an object that has just been parsed is not
     /// loaded again. If `known` returns an object, no load begins. A thread that may block looks into the cache itself, if there is
-    /// a slot.
+    /// a slot. `outer` is the call of a hook that starts the load.
     func load(
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
-        receiver: LoadReceiver
+        startedIn outer: @autoclosure () -> HookCall? = HookCall.current, receiver: LoadReceiver
     ) -> Ticket {
-        let hooks = self.hooks == nil || RequestHooks.isRunning ? nil : self.hooks
+        let call = self.hooks == nil ? nil : outer()
+        let hooks = self.hooks(in: call)
         if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
             let load = HookedLoad(
-                job, receiver: receiver, hooks: hooks, sentAt: state.withLock { $0.authentications.count })
+                job, receiver: receiver, hooks: hooks, startedIn: call,
+                sentAt: state.withLock { $0.authentications.count })
             if !job.isPrepared, hooks?.prepare != nil { return .waiting(prepare(job, for: load)) }
             let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
             if case .waiting(let id) = ticket { startTimer(of: load, as: id) }

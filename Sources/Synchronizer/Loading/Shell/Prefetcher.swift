@@ -7,6 +7,8 @@ final class Prefetcher: Sendable {
         let identity: CoalescingKey
         let group: Int
         var priority: LoadPriority
+        /// The call of a hook that has queued it. Another hook may happen to start it.
+        let queuedIn: HookCall?
         /// Called with the result; with nil if the prefetch is cancelled.
         let note: @Sendable (LoadResult?) -> Void
     }
@@ -62,9 +64,12 @@ final class Prefetcher: Sendable {
         _ jobs: [(index: Int, job: LoadJob)], in group: Int, priority: LoadPriority,
         note: @escaping @Sendable (_ index: Int, LoadResult?) -> Void
     ) {
+        let call = loader.hooks == nil ? nil : HookCall.current
         let entries = jobs.compactMap { index, job in
             job.identity.map { identity in
-                Entry(job: job, identity: identity, group: group, priority: priority) { note(index, $0) }
+                Entry(job: job, identity: identity, group: group, priority: priority, queuedIn: call) {
+                    note(index, $0)
+                }
             }
         }
         state.withLock { $0.add(entries) }
@@ -103,7 +108,7 @@ final class Prefetcher: Sendable {
             startNext()
         }
         let subscriber: LoadReceiver.ID
-        switch loader.load(job, unless: { _ in known(job) }, receiver: receiver) {
+        switch loader.load(job, unless: { _ in known(job) }, startedIn: entry.queuedIn, receiver: receiver) {
         case .waiting(let id): subscriber = id
         case .known(let loaded):
             state.withLock { $0.running[id] = nil }

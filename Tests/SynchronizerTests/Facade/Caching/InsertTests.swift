@@ -63,4 +63,22 @@ struct InsertTests {
         hook.token.withLock { $0 = "t2" }
         #expect(try await synchronizer.load(resource) == Data("server".utf8))
     }
+
+    @Test("are in memory when the insertion returns, with a hook or without", arguments: [false, true])
+    func awaited(hasHook: Bool) async throws {
+        let hook = Preparing()
+        let synchronizer = bench.synchronizer { if hasHook { $0.prepare = { try await hook.prepare($0) } } }
+        try await synchronizer.insertPrepared(Data("mine".utf8), for: resource)
+        #expect(synchronizer.memory.count == 1)
+        #expect(try await synchronizer.load(resource) == Data("mine".utf8))
+    }
+
+    @Test("are not inserted if the hook throws, whose error the insertion throws")
+    func refused() async throws {
+        let synchronizer = bench.synchronizer { $0.prepare = { _ in throw URLError(.userAuthenticationRequired) } }
+        await #expect(throws: URLError(.userAuthenticationRequired)) {
+            try await synchronizer.insertPrepared(Data("mine".utf8), for: resource)
+        }
+        #expect(synchronizer.memory.count == 0)
+    }
 }

@@ -70,13 +70,42 @@ struct LowDataTests {
         var parse: @Sendable (Data) throws -> Data { { $0 } }
     }
 
-    @Test("is invalidated together with the full version")
-    func invalidated() async throws {
-        let low = DataResource(url: bench.server.url("/low"))
-        let synchronizer = bench.synchronizer()
-        _ = try await synchronizer.load(low)
+    @Test("is invalidated together with the full version, whichever of them is loaded", arguments: [false, true])
+    func invalidated(usesLowData: Bool) async throws {
+        let synchronizer = bench.synchronizer { $0.usesLowDataURLs = usesLowData }
+        for name in ["low", "full"] {
+            let version = DataResource(url: bench.server.url("/\(name)"))
+            _ = try await synchronizer.load(version)
+            synchronizer.invalidate(resource)
+            #expect(synchronizer.cachedObject(for: version) == nil)
+            #expect(try await synchronizer.loaded(version).source == .network)
+        }
+    }
+
+    @Test("is invalidated where a hook has moved it, and so is the full version", arguments: [false, true])
+    func invalidatedPrepared(usesLowData: Bool) async throws {
+        let synchronizer = bench.synchronizer {
+            $0.usesLowDataURLs = usesLowData
+            $0.prepare = { request in
+                var request = request
+                request.url = request.url.flatMap { URL(string: $0.absoluteString + "?signed") }
+                return request
+            }
+        }
+        for name in ["low", "full"] { _ = try await synchronizer.load(DataResource(url: bench.server.url("/\(name)"))) }
+        #expect(synchronizer.memory.count == 2)
         synchronizer.invalidate(resource)
-        #expect(synchronizer.cachedObject(for: low) == nil)
-        #expect(try await synchronizer.loaded(low).source == .network)
+        try await waitUntil("both are removed") { synchronizer.memory.count == 0 }
+    }
+
+    @Test("is requested once, when the network is constrained, whatever has failed before")
+    func fallback() {
+        let small = URLRequest(url: bench.server.url("/low"))
+        var fallback = LowDataFallback(to: small)
+        #expect(fallback.take(isConstrained: false) == nil && !fallback.isTaken)
+        #expect(fallback.take(isConstrained: true) == small && fallback.isTaken)
+        #expect(fallback.request(isConstrained: true) == nil)
+        var none = LowDataFallback(to: nil)
+        #expect(none.take(isConstrained: true) == nil && !none.isTaken)
     }
 }
