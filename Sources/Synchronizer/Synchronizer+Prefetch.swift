@@ -49,10 +49,17 @@ extension Synchronizer {
             control: .init(
                 cancel: { [weak prefetcher] in prefetcher?.cancel(group) },
                 setPriority: { [weak prefetcher] in prefetcher?.setPriority($0, of: group) }))
-        prefetcher.prefetch(jobs, in: group, priority: priority) { index, result in
-            task.note(PrefetchResult.Outcome(result, in: destination), at: index)
+        prefetcher.prefetch(jobs, in: group, priority: priority) { [weak self] index, job, result in
+            task.note(
+                PrefetchResult.Outcome(result) { self?.hasKept($0, of: job) == true }, at: index)
         }
         return task
+    }
+
+    /// Whether memory has kept the object of a load that has just ended. It may be evicted at any time.
+    private func hasKept(_ loaded: LoadedObject, of job: LoadJob) -> Bool {
+        job.memoryKey != nil && loaded.mayBeKept(at: time.now) && loaded.cost <= configuration.memoryCapacity
+            && configuration.memoryCountLimit > 0
     }
 
     private func prefetchJob<R: Resource>(
@@ -71,13 +78,16 @@ extension Synchronizer {
 }
 
 extension PrefetchResult.Outcome {
-    /// - Parameter result: nil if the prefetch was cancelled.
-    fileprivate init(_ result: LoadResult?, in destination: Synchronizer.PrefetchDestination) {
+    /// - Parameters:
+    ///   - result: nil if the prefetch was cancelled.
+    ///   - isInMemory: whether memory has kept the object, so that loads get it although its response was not stored.
+    fileprivate init(_ result: LoadResult?, isInMemory: (LoadedObject) -> Bool) {
         switch result {
         case .success(let loaded)?:
             switch (loaded.trace.source, loaded.trace.storing) {
             case (.memory, _), (.cache, _), (.stale, _): self = .alreadyCached
-            case (_, .notStored(let reason)?) where destination == .disk: self = .notStored(reason)
+            case (_, .notStored(let reason)?) where reason == .invalidated || !isInMemory(loaded):
+                self = .notStored(reason)
             default: self = .loaded
             }
         case .failure(let error)?: self = .failed(error.unwrapped)
@@ -87,12 +97,14 @@ extension PrefetchResult.Outcome {
 }
 
 /// A resource whose response is stored and not parsed.
-private struct StoringOnly: SpooledResource {
+struct StoringOnly: SpooledResource {
     let identity: ResourceIdentity
     let maximumSize: Int?
     /// Without a destination: nothing is delivered, so the folder of the resource's file need not exist.
     let target: FileTarget?
     let cacheTime: TimeInterval?
+    /// Loads of the resource avoid constrained networks if it has one, and so does this.
+    let lowDataURL: URL?
 
     /// Coalesces with loads of the resource itself.
     init(_ resource: some Resource, identity: ResourceIdentity) {
@@ -100,6 +112,7 @@ private struct StoringOnly: SpooledResource {
         maximumSize = resource.maximumSize
         target = FileTarget(of: resource)?.withoutDestination
         cacheTime = resource.cacheTime
+        lowDataURL = resource.lowDataURL
     }
 
     func request() -> URLRequest { identity.request }

@@ -100,7 +100,7 @@ public final class Synchronizer: Sendable {
                     let isFresh = now < loaded.freshUntil
                     // The parse of an older response may end later.
                     let isNewer = { (old: LoadedObject) in old.order > loaded.order }
-                    if !loaded.isForThisLoadOnly, isFresh || loaded.isStored {
+                    if loaded.mayBeKept(at: now) {
                         let expires = isFresh ? loaded.freshUntil : .distantPast
                         memory.insert(
                             loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isNewer)

@@ -59,6 +59,9 @@ final class LoadedObject: Sendable {
         }
     }
 
+    /// Whether memory may keep it at this time.
+    func mayBeKept(at now: Date) -> Bool { !isForThisLoadOnly && (now < freshUntil || isStored) }
+
     /// Whether it may be shown, although it is stale, while the server validates it.
     var mayBeShownStale: Bool { CacheRules.mayBeShownBeforeValidation(head.fields, isFresh: false) }
 

@@ -59,16 +59,16 @@ final class Prefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - jobs: the loads, and their positions among the resources of the group.
-    ///   - note: called once for each job, with its position, and with nil if it is cancelled.
+    ///   - note: called once for each job, with its position, and without a result if it is cancelled.
     func prefetch(
         _ jobs: [(index: Int, job: LoadJob)], in group: Int, priority: LoadPriority,
-        note: @escaping @Sendable (_ index: Int, LoadResult?) -> Void
+        note: @escaping @Sendable (_ index: Int, LoadJob, LoadResult?) -> Void
     ) {
         let call = loader.hooks == nil ? nil : HookCall.current
         let entries = jobs.compactMap { index, job in
             job.identity.map { identity in
                 Entry(job: job, identity: identity, group: group, priority: priority, queuedIn: call) {
-                    note(index, $0)
+                    note(index, job, $0)
                 }
             }
         }

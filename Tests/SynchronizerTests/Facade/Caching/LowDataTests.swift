@@ -98,6 +98,11 @@ struct LowDataTests {
         try await waitUntil("both are removed") { synchronizer.memory.count == 0 }
     }
 
+    @Test("is known to a prefetch to the disk, so that it shares the transfer of a load and avoids the same networks")
+    func prefetched() {
+        #expect(StoringOnly(resource, identity: resource.identity).lowDataURL == resource.lowDataURL)
+    }
+
     @Test("is requested once, when the network is constrained, whatever has failed before")
     func fallback() {
         let small = URLRequest(url: bench.server.url("/low"))

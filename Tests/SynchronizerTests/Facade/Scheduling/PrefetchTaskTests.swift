@@ -88,7 +88,34 @@ struct PrefetchTaskTests {
         #expect(words(toDisk) == ["noStore", "loaded"] && !toDisk.isComplete && toDisk.failures.isEmpty)
         let again = await synchronizer.prefetch([all[1]], to: .disk).result
         #expect(words(again) == ["cached"] && again.isComplete)
-        #expect(words(await synchronizer.prefetch([all[0]]).result) == ["loaded"], "it is in memory")
+    }
+
+    @Test("says that a response was not stored, unless memory has its object", arguments: [false, true])
+    func memory(hasCache: Bool) async throws {
+        bench.server["/private"] = Reply("no", fields: ["Cache-Control": "no-store"])
+        let synchronizer = bench.synchronizer { if !hasCache { $0.urlCache = nil } }
+        let all = [resource("/private"), resource("/x?1")]
+        let result = await synchronizer.prefetch(all).result
+        let outcomes = words(result)
+        #expect(outcomes == ["noStore", "loaded"] && !result.isComplete)
+        for (resource, source) in zip(all, [LoadSource.network, .memory]) {
+            #expect(try await synchronizer.loaded(resource).source == source)
+        }
+    }
+
+    @Test("says that a file was not stored, which memory never has, and an object that is too large for memory")
+    func notInMemory() async throws {
+        let synchronizer = bench.synchronizer {
+            $0.urlCache = nil
+            $0.memoryCapacity = 3
+        }
+        let folder = DisposableDirectory("prefetch")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = FileResource(url: bench.server.url("/x?file"), to: folder.url.appendingPathComponent("file"))
+        let files = words(await synchronizer.prefetch([file]).result)
+        #expect(files == ["noCache"])
+        let objects = words(await synchronizer.prefetch([resource("/x?large")]).result)
+        #expect(objects == ["noCache"])
     }
 
     @Test("nothing to prefetch has finished at once")
