@@ -11,9 +11,10 @@ extension Synchronizer {
         return try? known.object(of: R.self)
     }
 
-    /// As ``cachedObject(for:)``, for a caller that has the identity already.
-    package func cachedObject<R: Resource>(for resource: R, identity: ResourceIdentity) -> R.ParsedObject? {
-        guard let known = recall(resource, identity: completed(identity, of: resource)) else { return nil }
+    /// As ``cachedObject(for:)``, for a caller that has the identity already, and that loads the resource right afterwards: the
+    /// load reports the hit, so that it counts once.
+    package func objectInMemory<R: Resource>(for resource: R, identity: ResourceIdentity) -> R.ParsedObject? {
+        guard let known = known(resource, identity: completed(identity, of: resource)) else { return nil }
         return try? known.object(of: R.self)
     }
 

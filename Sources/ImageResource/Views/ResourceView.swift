@@ -116,7 +116,7 @@
             self.transaction = transaction
             if key == Key(resource, identity: identity, synchronizer: synchronizer) { return phase }
             guard let resource, let identity else { return .empty }
-            return synchronizer.cachedObject(for: resource, identity: identity).map { .success($0) } ?? .loading
+            return synchronizer.objectInMemory(for: resource, identity: identity).map { .success($0) } ?? .loading
         }
 
         /// Loads, and waits until the task is cancelled because the view disappears or shows another resource.

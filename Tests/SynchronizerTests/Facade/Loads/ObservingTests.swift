@@ -58,6 +58,18 @@ struct ObservingTests {
         #expect(recorder.events.elements[before].load == nil)
     }
 
+    @Test("nothing of a view that looks into memory before it loads, so that the hit counts once")
+    func peeking() async throws {
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        let before = recorder.names.count
+        for _ in 0..<2 {
+            #expect(synchronizer.objectInMemory(for: resource, identity: resource.identity) == Data("abc".utf8))
+        }
+        #expect(recorder.names.count == before)
+        #expect(synchronizer.cachedObject(for: resource) != nil && recorder.names.count == before + 1)
+    }
+
     @Test("a load that everybody leaves, and one that fails")
     func endings() async throws {
         let gate = Gate()
