@@ -87,8 +87,9 @@
             let synchronizer = server.synchronizer()
             let tasks = Locked<[PrefetchTask]>([])
             let prefetches = ItemPrefetches<String> { path in
-                guard let url = URL(string: "https://example.com\(path)"), path != "/none" else { return nil }
-                let task = synchronizer.prefetch([DataResource(url: url)])
+                path == "/none" ? nil : URL(string: "https://example.com\(path)").map { DataResource(url: $0) }
+            } start: { resource in
+                let task = synchronizer.prefetch([resource])
                 tasks.withLock { $0.append(task) }
                 return task
             }
@@ -105,6 +106,35 @@
             prefetches.begin(["/other"])
             prefetches.cancel(["/quick"])
             #expect(synchronizer.prefetchStatistics.wasted == wasted + 1, "it had finished, and no load has used it")
+        }
+
+        @Test("an item that shows another resource by now gets another prefetch, and the old one is cancelled")
+        func movedItems() async throws {
+            let gate = Gate()
+            let server = StubServer { request in
+                try await gate.wait()
+                return Reply(request.path, fields: ["Cache-Control": "max-age=60"])
+            }
+            let synchronizer = server.synchronizer()
+            let (names, tasks) = (Locked(["/a"]), Locked<[PrefetchTask]>([]))
+            let prefetches = ItemPrefetches<Int> { index in
+                let name = names.withLock { $0.indices.contains(index) ? $0[index] : nil }
+                return name.flatMap { URL(string: "https://example.com\($0)") }.map { DataResource(url: $0) }
+            } start: { resource in
+                let task = synchronizer.prefetch([resource])
+                tasks.withLock { $0.append(task) }
+                return task
+            }
+            prefetches.begin([0])
+            names.withLock { $0.insert("/new", at: 0) }
+            prefetches.begin([0, 1])
+            #expect(await tasks.withLock { $0[0] }.result.cancelled == 1)
+            names.withLock { $0 = ["/new"] }
+            prefetches.begin([0, 1])
+            #expect(tasks.withLock { $0.count } == 3, "the first item still shows the same")
+            #expect(await tasks.withLock { $0[2] }.result.cancelled == 1, "the second one shows nothing")
+            gate.open()
+            #expect(await tasks.withLock { $0[1] }.result.loaded == 1)
         }
     }
 #endif

@@ -3,24 +3,51 @@ import Synchronizer
 /// The prefetches of the items of a list, each of which can be cancelled alone.
 @MainActor
 final class ItemPrefetches<Item: Hashable> {
-    private let start: @MainActor (Item) -> PrefetchTask?
-    private var tasks: [Item: PrefetchTask] = [:]
+    /// Identifies what an item shows.
+    private struct Content: Equatable {
+        let identity: ResourceIdentity
+        let variant: ResourceVariant
+    }
+
+    private struct Prefetch {
+        let content: Content
+        let task: PrefetchTask
+    }
+
+    /// What an item shows now, and how to prefetch that. Nil if there is nothing to prefetch.
+    private let next: @MainActor (Item) -> (Content, start: @MainActor () -> PrefetchTask)?
+    private var prefetches: [Item: Prefetch] = [:]
     /// The number of tasks from which on those that have finished are forgotten.
     private static var mostTasks: Int { 1_000 }
 
-    /// - Parameter start: Starts the prefetch of an item. Returns nil if there is nothing to prefetch.
-    init(_ start: @escaping @MainActor (Item) -> PrefetchTask?) {
-        self.start = start
+    /// - Parameters:
+    ///   - resource: The resource of an item. Returns nil if there is nothing to prefetch.
+    ///   - start: Starts the prefetch of a resource.
+    init<R: Resource>(
+        of resource: @escaping @MainActor (Item) -> R?, start: @escaping @MainActor (R) -> PrefetchTask
+    ) {
+        next = { item in
+            guard let resource = resource(item) else { return nil }
+            let begin: @MainActor () -> PrefetchTask = { start(resource) }
+            return (Content(identity: resource.identity, variant: resource.variant), begin)
+        }
     }
 
-    /// Starts the prefetches of items. An item whose prefetch is running keeps it.
+    /// Starts the prefetches of items. An item whose prefetch is running keeps it, unless the item shows another resource by now,
+    /// as after an insertion above it.
     func begin(_ items: [Item]) {
-        if tasks.count >= Self.mostTasks { tasks = tasks.filter { !$0.value.isFinished } }
-        for item in items where tasks[item]?.isFinished ?? true { tasks[item] = start(item) }
+        if prefetches.count >= Self.mostTasks { prefetches = prefetches.filter { !$0.value.task.isFinished } }
+        for item in items {
+            let next = next(item)
+            if let old = prefetches[item] {
+                if old.content != next?.0 { cancel([item]) } else if !old.task.isFinished { continue }
+            }
+            if let (content, start) = next { prefetches[item] = Prefetch(content: content, task: start()) }
+        }
     }
 
     /// Cancels the prefetches of items. Those that have finished, and were not used, count as wasted.
     func cancel(_ items: [Item]) {
-        for item in items { tasks.removeValue(forKey: item)?.cancel() }
+        for item in items { prefetches.removeValue(forKey: item)?.task.cancel() }
     }
 }

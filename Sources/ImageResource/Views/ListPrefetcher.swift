@@ -25,9 +25,7 @@
             synchronizer: Synchronizer = .shared, to destination: Synchronizer.PrefetchDestination = .memory,
             resource: @escaping @MainActor (IndexPath) -> R?
         ) {
-            prefetches = ItemPrefetches { path in
-                resource(path).map { synchronizer.prefetch([$0], to: destination) }
-            }
+            prefetches = ItemPrefetches(of: resource) { synchronizer.prefetch([$0], to: destination) }
             super.init()
         }
 
