@@ -44,10 +44,10 @@
             view.loadImage(RemoteImage(request: request), synchronizer: synchronizer)
             try await waitUntil("the view shows the image") { view.image != nil }
             button.loadImage(RemoteImage(request: request), synchronizer: synchronizer)
-            #expect(button.image === view.image)
+            #expect(button.displayedImage === view.image)
             button.loadImage(bench.server.url("/image"), placeholder: nil, synchronizer: synchronizer)
-            #expect(button.image == nil)
-            try await waitUntil("the button shows the image") { button.image != nil }
+            #expect(button.displayedImage == nil)
+            try await waitUntil("the button shows the image") { button.displayedImage != nil }
             #expect(button.imageSizing != .stored)
         }
 
@@ -65,6 +65,26 @@
             try await waitUntil("the load has failed") { if case .failure = phase() { true } else { false } }
             model.retry()
             try await waitUntil("the image is shown") { phase().object != nil }
+            task.cancel()
+            await task.value
+        }
+
+        @Test("a SwiftUI view whose object is in memory counts as one hit")
+        func modelCountsOnce() async throws {
+            let hits = Collector<URL?>()
+            let synchronizer = bench.synchronizer(cacheTime: 3600) { $0.observer = Hits(urls: hits) }
+            let resource = DataResource(url: bench.server.url("/image"))
+            _ = try await synchronizer.load(resource)
+            let model = ResourceModel<DataResource>()
+            func phase() -> ResourceBinding<DataResource>.Phase {
+                model.phase(
+                    for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
+            }
+            for _ in 0..<2 { #expect(phase().object == sample) }
+            #expect(hits.count == 0)
+            let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
+            try await waitUntil("the task has begun") { model.followed == 1 }
+            #expect(phase().object == sample && hits.count == 1)
             task.cancel()
             await task.value
         }
@@ -118,5 +138,14 @@
                 gate.open()
             }
         #endif
+    }
+
+    /// Collects the hits in memory.
+    private struct Hits: SynchronizerObserver {
+        let urls: Collector<URL?>
+
+        func synchronizerDid(_ event: SynchronizerEvent) {
+            if case .cached(.memory) = event.kind { urls.append(event.url) }
+        }
     }
 #endif

@@ -15,14 +15,14 @@
         let shown = Collector<PlatformImage?>()
         let imageLoads = ImageLoads()
         var imageSizing = ImageSizing.stored
-        var image: PlatformImage? {
-            didSet { shown.append(image) }
+        var displayedImage: PlatformImage? {
+            didSet { shown.append(displayedImage) }
         }
         private(set) var fades: [TimeInterval] = []
 
         func fade(to image: PlatformImage, duration: TimeInterval) {
             fades.append(duration)
-            self.image = image
+            displayedImage = image
         }
     }
 
@@ -56,7 +56,7 @@
         func placeholder() async throws {
             let view = Picture()
             view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
-            #expect(view.image === grey)
+            #expect(view.displayedImage === grey)
             #expect(try await view.shown.wait(for: 2) == [grey, try image("png-rgb-8.png")])
         }
 
@@ -67,7 +67,7 @@
             try await first.shown.wait(for: 2)
             second.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
             #expect(second.shown.elements == [try image("png-rgb-8.png")])
-            #expect(second.image === first.image)
+            #expect(second.displayedImage === first.displayedImage)
         }
 
         @Test("an image fades in, unless it was in memory", arguments: [false, true])
@@ -77,13 +77,13 @@
                 view.loadImage(
                     url("/0"), placeholder: grey, transition: .fade(0.25), showsPreviews: showsPreviews,
                     synchronizer: synchronizer)
-                try await waitUntil("the image is shown") { view.image != nil && view.image != grey }
+                try await waitUntil("the image is shown") { view.displayedImage != nil && view.displayedImage != grey }
             }
             #expect(first.fades == [0.25] && second.fades == [])
             for transition in [ImageTransition.none, .fade(0), .fade(-1), .fade(.nan)] {
                 let view = Picture()
                 view.loadImage(url("/1"), transition: transition, synchronizer: synchronizer)
-                try await waitUntil("the image is shown") { view.image != nil }
+                try await waitUntil("the image is shown") { view.displayedImage != nil }
                 #expect(view.fades == [])
             }
         }
@@ -93,8 +93,10 @@
             let view = Picture()
             view.imageSizing = .space(CGSize(width: 10, height: 10), contentMode: .aspectFit, scale: 1)
             view.loadImage(url("/0"), processing: [.cropToFill, .circle], synchronizer: synchronizer)
-            try await waitUntil("the image is shown") { view.image != nil }
-            #expect(view.image?.width == 10 && view.image?.height == 10 && view.image?.isOpaque == false)
+            try await waitUntil("the image is shown") { view.displayedImage != nil }
+            #expect(
+                view.displayedImage?.width == 10 && view.displayedImage?.height == 10
+                    && view.displayedImage?.isOpaque == false)
         }
 
         @Test("a reused cell never shows the image that it loaded before")
@@ -105,7 +107,7 @@
             view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
             try await gate.waitForArrivals(1)
             view.loadImage(url("/1"), placeholder: nil, synchronizer: synchronizer)
-            #expect(view.image == nil)
+            #expect(view.displayedImage == nil)
             try await view.shown.wait(for: 3)
             gate.open()
             // Whatever the first load could still bring would have come before another one that begins now.
@@ -172,7 +174,7 @@
             view.imageSizing = .space(CGSize(width: 50, height: 50), contentMode: .aspectFit, scale: 2)
             view.loadImage(url("/2"), synchronizer: synchronizer)
             #expect(try await view.shown.wait(for: 2).last.flatMap { $0?.width } == 100)
-            #expect(view.image?.scale == 2)
+            #expect(view.displayedImage?.scale == 2)
             view.loadImage(url("/2"), sizing: .maxPixelSize(30), synchronizer: synchronizer)
             #expect(try await view.shown.wait(for: 4).last.flatMap { $0?.width } == 30)
             #expect(bench.server.requests.count == 1)
@@ -214,19 +216,19 @@
             bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
             let view = Picture()
             view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
-            view.image = nil
+            view.displayedImage = nil
             view.loadImage(url("/slow"), placeholder: broken, synchronizer: synchronizer)
-            #expect(view.image === broken)
+            #expect(view.displayedImage === broken)
             gate.open()
             let loaded = try #require(try await view.shown.wait(for: 4).last)
             bench.clock.advance(by: 4000)
-            view.image = nil
+            view.displayedImage = nil
             view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
-            #expect(view.image === loaded)
+            #expect(view.displayedImage === loaded)
             view.cancelLoad()
-            view.image = nil
+            view.displayedImage = nil
             view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
-            #expect(view.image === loaded)
+            #expect(view.displayedImage === loaded)
         }
 
         @Test("a view whose size changes during the load does not request its image twice")
@@ -238,8 +240,8 @@
             try await gate.waitForArrivals()
             view.loadImage(url("/2"), sizing: .maxPixelSize(80), synchronizer: synchronizer)
             gate.open()
-            try await waitUntil("the image is shown") { view.image != nil }
-            #expect(view.image?.width == 80)
+            try await waitUntil("the image is shown") { view.displayedImage != nil }
+            #expect(view.displayedImage?.width == 80)
             #expect(bench.server.requests.count == 1)
         }
 
@@ -255,8 +257,8 @@
             gate.open()
             for view in views { try await view.shown.wait(for: 2) }
             #expect(bench.server.requests.count == 1)
-            #expect(Set(views.compactMap { $0.image.map(ObjectIdentifier.init) }).count == 2)
-            #expect(Set(views.compactMap { $0.image?.width }) == [40, 80])
+            #expect(Set(views.compactMap { $0.displayedImage.map(ObjectIdentifier.init) }).count == 2)
+            #expect(Set(views.compactMap { $0.displayedImage?.width }) == [40, 80])
         }
 
         @Test("an image by a string is answered with the image, or with the placeholder")

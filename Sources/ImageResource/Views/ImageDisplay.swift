@@ -9,8 +9,8 @@ public import Synchronizer
 /// ```
 @MainActor
 public protocol ImageDisplay: AnyObject {
-    /// The visible image.
-    var image: PlatformImage? { get set }
+    /// The visible image. It is not called `image`, because subclasses of `UIButton` may have a property of that name.
+    var displayedImage: PlatformImage? { get set }
 
     /// The size that an image needs for the view, given its bounds, content mode and screen.
     var imageSizing: ImageSizing { get }
@@ -18,7 +18,7 @@ public protocol ImageDisplay: AnyObject {
     /// The loads of this view. Return the same object each time.
     var imageLoads: ImageLoads { get }
 
-    /// Shows an image that was not in memory. `UIImageView` and `NSImageView` let it fade in; the default sets ``image``.
+    /// Shows an image that was not in memory. `UIImageView` and `NSImageView` let it fade in; the default sets ``displayedImage``.
     /// - Parameters:
     ///   - image: The image.
     ///   - duration: How long it takes, in seconds.
@@ -26,9 +26,9 @@ public protocol ImageDisplay: AnyObject {
 }
 
 extension ImageDisplay {
-    /// Sets ``image``.
+    /// Sets ``displayedImage``.
     public func fade(to image: PlatformImage, duration: TimeInterval) {
-        self.image = image
+        displayedImage = image
     }
 
     /// Loads an image and shows it in place of the previous one.
@@ -130,10 +130,11 @@ public final class ImageLoads {
     }
 
     private func show(_ phase: ResourceBinding<ImageResource>.Phase, on display: some ImageDisplay) {
-        if let loaded = phase.object, loaded !== display.image, let duration = transition.duration, !isStarting {
+        if let loaded = phase.object, loaded !== display.displayedImage, let duration = transition.duration, !isStarting
+        {
             display.fade(to: loaded, duration: duration)
         } else {
-            display.image = image(for: phase)
+            display.displayedImage = image(for: phase)
         }
     }
 
@@ -142,7 +143,7 @@ public final class ImageLoads {
     private func showPhase(on display: some ImageDisplay) {
         guard let binding else { return }
         let image = image(for: binding.phase)
-        if display.image !== image { display.image = image }
+        if display.displayedImage !== image { display.displayedImage = image }
     }
 
     func cancel() {

@@ -6,6 +6,12 @@
     #endif
 
     extension NSImageView: ImageDisplay {
+        /// The view's `image`.
+        public var displayedImage: NSImage? {
+            get { image }
+            set { image = newValue }
+        }
+
         /// The size depends on the view's bounds, scaling and screen. An empty view, as before its first layout, requests
         /// no more than its window or a screen can show.
         public var imageSizing: ImageSizing { sizing(for: imageScaling) }
@@ -25,6 +31,12 @@
     }
 
     extension NSButton: ImageDisplay {
+        /// The button's `image`.
+        public var displayedImage: NSImage? {
+            get { image }
+            set { image = newValue }
+        }
+
         /// The size depends on the button's bounds, scaling and screen. An empty button, as before its first layout,
         /// requests no more than its window or a screen can show.
         public var imageSizing: ImageSizing { sizing(for: imageScaling) }

@@ -2,6 +2,12 @@
     public import UIKit
 
     extension UIImageView: ImageDisplay {
+        /// The view's `image`.
+        public var displayedImage: UIImage? {
+            get { image }
+            set { image = newValue }
+        }
+
         /// The size depends on the view's bounds, content mode and screen. An empty view, as before its first layout,
         /// requests no more than its window or a screen can show.
         public var imageSizing: ImageSizing { sizing(for: contentMode) }
@@ -20,7 +26,7 @@
     /// A button shows the image in its normal state.
     extension UIButton: ImageDisplay {
         /// The image for the normal state.
-        public var image: UIImage? {
+        public var displayedImage: UIImage? {
             get { image(for: .normal) }
             set { setImage(newValue, for: .normal) }
         }
