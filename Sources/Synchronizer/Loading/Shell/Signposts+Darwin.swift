@@ -27,9 +27,7 @@
 
         private func mark(_ event: SynchronizerEvent) {
             let url = event.url?.absoluteString ?? ""
-            guard let load = event.load else {
-                return signposter.emitEvent("From memory", id: signposter.makeSignpostID(), "\(url)")
-            }
+            guard let load = event.load else { return markWithoutLoad(event, url: url) }
             if case .queued = event.kind {
                 let interval = signposter.beginInterval("Load", id: signposter.makeSignpostID(), "\(url)")
                 return intervals.withLock { $0[load] = interval }
@@ -38,6 +36,14 @@
             signposter.emitEvent("Step", id: signposter.makeSignpostID(), "\(load): \(what)")
             guard event.kind.isEnd, let interval = intervals.withLock({ $0.removeValue(forKey: load) }) else { return }
             signposter.endInterval("Load", interval, "\(what)")
+        }
+
+        private func markWithoutLoad(_ event: SynchronizerEvent, url: String) {
+            if case .cached(.memory) = event.kind {
+                return signposter.emitEvent("From memory", id: signposter.makeSignpostID(), "\(url)")
+            }
+            let what = event.kind.clause
+            signposter.emitEvent("Without a load", id: signposter.makeSignpostID(), "\(url): \(what)")
         }
     }
 
