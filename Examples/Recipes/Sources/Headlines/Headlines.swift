@@ -2,7 +2,8 @@
 import Foundation
 import Synchronizer
 
-public struct Headlines: Sendable {
+@MainActor
+public struct Headlines {
     private struct Story: Decodable {
         let title: String
         let isBreaking: Bool
