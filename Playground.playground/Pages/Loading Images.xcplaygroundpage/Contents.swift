@@ -81,13 +81,15 @@ let cancelLoading = synchronizer.loadResource(ImageResource(url: imageURL)) { re
 }
 print("… and after.")
 /*:
- On Apple platforms, image views and buttons have a method for this. It takes a URL, or an image with settings of its own.
+ On Apple platforms, `UIImageView`, `UIButton`, `NSImageView` and `NSButton` have a method for this. It takes a URL, or an image
+ with settings of its own. `RemoteImage` is another name for `ImageResource`, for files in which UIKit or SwiftUI brings Apple's
+ type of that name into scope.
  */
 #if canImport(AppKit)
     import AppKit
 
     let button = NSButton(frame: NSRect(x: 0, y: 0, width: 100, height: 100))
-    button.loadImage(photo, synchronizer: synchronizer)
+    button.loadImage(RemoteImage(url: imageURL, maxPixelSize: 100), synchronizer: synchronizer)
 #endif
 /*:
  When the view leaves the screen:
