@@ -23,9 +23,10 @@ quietly() {
     }
 }
 
-# For debug builds: the index of the source code, which only editors use, takes a quarter of the compiler's time. SwiftPM compiles
-# everything again after a build with other options, so all scripts that share a folder use these.
-without_index=(--disable-index-store)
+# For debug builds: an index of the source code that leaves out the modules of the system, whose indexing takes up to a third of the
+# compiler's time. Without any index (`--disable-index-store`), SwiftPM can't link the tests. SwiftPM compiles everything again after
+# a build with other options, so all scripts that share a folder use these.
+lean_index=(-Xswiftc -index-ignore-system-modules)
 
 # Prints the failures in the output of a test run once more, at the end, where they are found.
 show_failures() { # log
