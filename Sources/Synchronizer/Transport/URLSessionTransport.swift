@@ -69,8 +69,8 @@ package final class URLSessionTransport: Transport {
         var fields = additionalFields
         if let cookies { fields[FieldName.cookie] = cookies }
         if let languages = languages?(), !languages.isEmpty {
-            // Only selects stored responses (`Vary: Accept-Language`), and is never sent. The session writes its list in another way,
-            // so a list of the caller with the same languages is not the same value.
+            // Only selects stored responses (`Vary: Accept-Language`), and is never sent. The session writes its list in another
+            // way, so a list of the caller with the same languages is not the same value.
             fields[FieldName.acceptLanguage] = "session: " + languages.joined(separator: ",")
         }
         return fields

@@ -193,8 +193,8 @@ final class ManagedCache: Sendable {
         removeNoted(keys)
     }
 
-    /// The same for entries that a response invalidates. Returns the new mark of its exchange: with this mark, the response itself may
-    /// still be stored.
+    /// The same for entries that a response invalidates. Returns the new mark of its exchange: with this mark, the response itself
+    /// may still be stored.
     func removeSoon(_ keys: [String], keeping mark: InvalidationLog.Mark, of key: String) -> InvalidationLog.Mark {
         let mark = invalidations.note(keys, at: time.now, keeping: mark, of: key)
         removeNoted(keys)

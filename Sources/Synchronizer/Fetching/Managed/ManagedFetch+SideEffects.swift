@@ -3,8 +3,8 @@ import HTTPCaching
 
 // The fifth stage, continued: what a response does to other entries than its own.
 extension ManagedFetch {
-    /// Invalidates the entries that an unsafe request has changed (RFC 9111 §4.4). The head of the response suffices: the server has
-    /// changed them even if the body is cut short, is too large, or is not wanted any more.
+    /// Invalidates the entries that an unsafe request has changed (RFC 9111 §4.4). The head of the response suffices: the server
+    /// has changed them even if the body is cut short, is too large, or is not wanted any more.
     ///
     /// The head arrives on the session's queue, which must not wait for the disk. So the entries are removed soon; lookups miss
     /// them at once.

@@ -51,8 +51,8 @@ final class NativeCache: Sendable {
         removeNoted(requests)
     }
 
-    /// The same for entries that a response invalidates. Returns the new mark of its request: with this mark, the response itself may
-    /// still be stored.
+    /// The same for entries that a response invalidates. Returns the new mark of its request: with this mark, the response itself
+    /// may still be stored.
     func removeSoon(
         for requests: [URLRequest], keeping mark: InvalidationLog.Mark, of key: String
     ) -> InvalidationLog.Mark {

@@ -36,8 +36,8 @@ extension NativeFetch {
         }
     }
 
-    /// Removes the entries that an unsafe request has changed (RFC 9111 §4.4). The head of its response suffices, as in managed mode.
-    /// `head` belongs to the request in flight: the response to a `POST` may be a redirect to a `GET`.
+    /// Removes the entries that an unsafe request has changed (RFC 9111 §4.4). The head of its response suffices, as in managed
+    /// mode. `head` belongs to the request in flight: the response to a `POST` may be a redirect to a `GET`.
     func invalidate(by head: ResponseHead, of task: NativeTask) {
         guard head.isHTTP, let request = task.cacheRequest else { return }
         let keys = CacheRules.invalidatedKeys(after: request, status: head.status, fields: head.fields)
