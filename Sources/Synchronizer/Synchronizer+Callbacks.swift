@@ -128,7 +128,8 @@ extension LoadedObject {
 extension MainQueue {
     /// Calls a function of the main actor; the caller has checked ``isCurrent``.
     ///
-    /// `assumeIsolated` would check again, and take twice as long. The difference is a sixth of a memory hit: `CastRows` in `Benchmarks/Sources/bench-loading` measures both calls (`Scripts/bench --only loading --rows memory`).
+    /// `assumeIsolated` would check again, and take twice as long. The difference is a sixth of a memory hit: `CastRows` in
+    /// `Benchmarks/Sources/bench-loading` measures both calls (`Scripts/bench --only loading --rows memory`).
     fileprivate static func call<Value>(_ completion: @escaping @MainActor (Value) -> Void, with value: Value) {
         assert(isCurrent)
         // An isolated function differs from an ordinary one in its type only; `assumeIsolated` does the same.

@@ -12,8 +12,8 @@ public import Synchronizer
 /// #expect(server.requests.map(\.path) == ["/feed"])
 /// ```
 ///
-/// Requests by http and https to every host arrive here, and those for `file:` and `data:` URLs. Everything above the session works as usual: cache, coalescing, retries,
-/// redirects. There are no session cookies, no TLS and no timeouts.
+/// Requests by http and https to every host arrive here, and those for `file:` and `data:` URLs. Everything above the session
+/// works as usual: cache, coalescing, retries, redirects. There are no session cookies, no TLS and no timeouts.
 ///
 /// For each request, the handler runs in a task of its own. The task is cancelled if the load is cancelled. To delay an answer,
 /// wait for a ``Gate``. To fail without a response, throw an error: the load fails with `SynchronizerError.transport` and that

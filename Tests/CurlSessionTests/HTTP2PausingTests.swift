@@ -99,7 +99,7 @@ import Testing
         func isStuck() async -> Bool {
             let pool = bench.session.pool
             let hasPaused = await bench.onEngine {
-                pool.active.count == 2 && !pool.crowded.isEmpty && pool.active.values.allSatisfy(\.isPaused)
+                pool.active.count == 2 && !pool.blocking.isEmpty && pool.active.values.allSatisfy(\.isPaused)
             }
             return hasPaused || bench.recorder.calls.contains { if case .end = $0 { true } else { false } }
         }

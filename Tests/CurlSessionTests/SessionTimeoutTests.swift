@@ -88,7 +88,7 @@ extension Engine {
     @Test func `the body of a redirect that is reported has a second where redirects are hurried`() async throws {
         let clock = TimedEngine()
         var options = CurlSession.Options()
-        (options.reportsRedirects, options.hurriesRedirects) = (true, true)
+        (options.reportsRedirects, options.limitsRedirectBodies) = (true, true)
         let bench = try Bench(options: options, timed: clock) { $0.timeoutIntervalForRequest = 1000 }
         bench.server["/"] = .script(.text("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nhe"), .hold)
         bench.start()

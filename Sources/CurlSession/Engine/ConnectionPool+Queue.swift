@@ -18,7 +18,7 @@ extension ConnectionPool {
     /// Sends a task's request as soon as its host has a free slot.
     func start(_ task: TaskCore, with exchange: Exchange) {
         engine.assertIsCurrent()
-        goesOn(task)
+        stopDecisionTimeout(task)
         guard !task.isOver else { return }
         let waiting = Waiting(task, exchange: exchange)
         if slots.take(exchange.peer, priority: task.priority, isAlone: exchange.isAlone, waiter: waiting) {
@@ -82,14 +82,14 @@ extension ConnectionPool {
     }
 
     /// Lets a task time out while it waits for a decision of its delegate.
-    func waitsForDelegate(_ task: TaskCore) {
+    func startDecisionTimeout(_ task: TaskCore) {
         guard task.canTimeOut else { return }
         deciding[ObjectIdentifier(task)] = task
         transferWaits(until: task.resourceDeadline)
     }
 
     /// Call it when a task no longer waits for its delegate.
-    func goesOn(_ task: TaskCore) {
+    func stopDecisionTimeout(_ task: TaskCore) {
         deciding[ObjectIdentifier(task)] = nil
     }
 

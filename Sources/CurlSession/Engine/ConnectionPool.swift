@@ -36,7 +36,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Transfers that have gathered bytes in this iteration.
     private var gathering: [Transfer] = []
     /// Transfers that have taken so many bytes ahead that the others on their connections have to wait.
-    var crowded: [ObjectIdentifier: Transfer] = [:]
+    var blocking: [ObjectIdentifier: Transfer] = [:]
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
@@ -82,7 +82,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         task.transfer = transfer
         transfer.configure()
         send(transfer)
-        makeWay(for: transfer)
+        unpauseOthers(for: transfer)
         transferWaits(until: transfer.deadline)
     }
 
@@ -121,11 +121,11 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         transfer.detach()
         curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
-        holdsUpNoLonger(transfer)
+        stopBlocking(transfer)
         if transfer.exchange.isSecure, transfer.connection == nil { connectionFailed(to: transfer.exchange.peer) }
         slots.release(transfer.exchange.peer, isAlone: transfer.exchange.isAlone)
         startWaiting(transfer.exchange.peer)
-        if active.isEmpty { restUntilUnused() }
+        if active.isEmpty { scheduleClosing() }
     }
 
     /// Ends a transfer. `error` is nil if the response is complete.
@@ -166,7 +166,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         }
         while let peer = multiplexed.popLast() { startWaiting(peer) }
         while let (peer, isConnected) = awaited.popFirst() { restart(peer, all: isConnected) }
-        pauseHeldUp()
+        pauseBlocked()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []
         guard !outbox.isEmpty else { return }
@@ -250,7 +250,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.timesChanged(self)
     }
 
-    private func restUntilUnused() {
+    private func scheduleClosing() {
         deadline = deciding.values.reduce(engine.now + UInt64(Self.maximumAge) * 1_000_000_000) {
             min($0, $1.resourceDeadline)
         }

@@ -30,7 +30,7 @@ extension Transfer {
         pump()
         flush()
         switch verdict {
-        case .pending: return pool.waitsForDelegate(task)
+        case .pending: return pool.startDecisionTimeout(task)
         case .discarded: return
         case .unknown, .delivered: break
         }

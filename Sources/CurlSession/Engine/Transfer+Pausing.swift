@@ -8,7 +8,7 @@ extension Transfer {
 
     /// Whether the transfer can take bytes without exceeding the usual backlog.
     var canTake: Bool {
-        if task.isSuspendedOnEngine || pool.isHeldUp(self) { return false }
+        if task.isSuspendedOnEngine || pool.isBlocked(self) { return false }
         if case .pending = verdict { return body.backlogCount < Self.largestBacklog }
         if case .discarded = verdict { return true }
         return body.isEmpty && task.checkRoom()
@@ -23,10 +23,10 @@ extension Transfer {
         }
         guard body.backlogCount + task.undelivered > Self.largestBacklogAhead else { return true }
         if isHalted {
-            failure = Self.heldUp
+            failure = Self.blocksConnection
         } else {
             isPaused = true
-            pool.holdUp(for: self)
+            pool.blockOthers(for: self)
         }
         return false
     }
@@ -38,11 +38,11 @@ extension Transfer {
     }
 
     /// Call it when the task has been suspended. If other transfers wait for this one, it fails, because they might wait forever.
-    func giveWay() {
-        if pool.holdsUpOthers(self) { fail(Self.heldUp) }
+    func failIfBlocking() {
+        if pool.blocksOthers(self) { fail(Self.blocksConnection) }
     }
 
-    private static let heldUp = URLError(
+    private static let blocksConnection = URLError(
         .dataLengthExceedsMaximum, because: "other tasks need the HTTP/2 connection of the suspended task")
 
     /// Continues the transfer, unless it still has to pause.
@@ -51,9 +51,9 @@ extension Transfer {
         guard !task.isSuspendedOnEngine else { return }
         pump()
         finishIfDone()
-        if body.isEmpty { pool.holdsUpNoLonger(self) }
+        if body.isEmpty { pool.stopBlocking(self) }
         if canTake {
-            pool.makeWay(for: self)
+            pool.unpauseOthers(for: self)
             unpause()
         }
         if let failure, easy != nil { fail(failure) }
@@ -85,46 +85,46 @@ extension Transfer {
 /// transfers pause, too, until its delegate has received them.
 extension ConnectionPool {
     /// Makes the other transfers on the connection wait for this one.
-    func holdUp(for transfer: Transfer) {
-        crowded[ObjectIdentifier(transfer)] = transfer
+    func blockOthers(for transfer: Transfer) {
+        blocking[ObjectIdentifier(transfer)] = transfer
         engine.touch(self)
     }
 
     /// Pauses the transfers that wait for another one. Not in a callback, which must not call libcurl.
-    func pauseHeldUp() {
-        guard !crowded.isEmpty else { return }
-        for transfer in Array(active.values) where isHeldUp(transfer) { transfer.pause() }
+    func pauseBlocked() {
+        guard !blocking.isEmpty else { return }
+        for transfer in Array(active.values) where isBlocked(transfer) { transfer.pause() }
     }
 
-    func holdsUpNoLonger(_ transfer: Transfer) {
-        guard crowded.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
-        for other in Array(active.values) where isBeside(transfer, other) { other.goOn() }
+    func stopBlocking(_ transfer: Transfer) {
+        guard blocking.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+        for other in Array(active.values) where shareConnection(transfer, other) { other.goOn() }
     }
 
-    func holdsUpOthers(_ transfer: Transfer) -> Bool { crowded[ObjectIdentifier(transfer)] != nil }
+    func blocksOthers(_ transfer: Transfer) -> Bool { blocking[ObjectIdentifier(transfer)] != nil }
 
     /// Whether the transfer waits for another one on its connection.
-    func isHeldUp(_ transfer: Transfer) -> Bool {
-        !crowded.isEmpty && crowded.values.contains { isBeside(transfer, $0) }
+    func isBlocked(_ transfer: Transfer) -> Bool {
+        !blocking.isEmpty && blocking.values.contains { shareConnection(transfer, $0) }
     }
 
     /// Whether another transfer on the same connection can take bytes.
     func othersNeedConnection(of transfer: Transfer) -> Bool {
         guard sharesPauses(transfer) else { return false }
-        return active.values.contains { isBeside(transfer, $0) && $0.canTake }
+        return active.values.contains { shareConnection(transfer, $0) && $0.canTake }
     }
 
     /// Makes the transfers that have paused on the same connection take their bytes.
-    func makeWay(for transfer: Transfer) {
+    func unpauseOthers(for transfer: Transfer) {
         guard sharesPauses(transfer) else { return }
-        for other in Array(active.values) where other.isPaused && isBeside(transfer, other) { other.unpause() }
+        for other in Array(active.values) where other.isPaused && shareConnection(transfer, other) { other.unpause() }
     }
 
     private func sharesPauses(_ transfer: Transfer) -> Bool {
         CurlVersion.pausesConnections && multiplexes(transfer.exchange.peer)
     }
 
-    private func isBeside(_ transfer: Transfer, _ other: Transfer) -> Bool {
+    private func shareConnection(_ transfer: Transfer, _ other: Transfer) -> Bool {
         other !== transfer && other.exchange.peer == transfer.exchange.peer
     }
 }

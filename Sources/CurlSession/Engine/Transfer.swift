@@ -134,7 +134,7 @@ final class Transfer {
         switch task.received(head, of: exchange) {
         case .deliver:
             verdict = .delivered
-            hurry(head)
+            limitRedirectBody(of: head)
         case .wait: verdict = .pending(head)
         case .fail(let error): failure = error
         }
@@ -225,14 +225,14 @@ final class Transfer {
         pool.engine.assertIsCurrent()
         guard case .pending(let head) = verdict else { return }
         verdict = .delivered
-        hurry(head)
+        limitRedirectBody(of: head)
         task.deliver(.head(head), from: pool)
         goOn()
     }
 
     /// Limits the time for the body of a redirect, which is of little use and must not delay the receiver.
-    private func hurry(_ head: CurlResponseHead) {
-        guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
+    private func limitRedirectBody(of head: CurlResponseHead) {
+        guard pool.options.limitsRedirectBodies, SessionRedirects.leads(head.status),
             SessionRedirects.request(after: URLRequest(url: exchange.url), head: head) != nil
         else { return }
         lastMoment = pool.engine.now + Self.patienceForRest

@@ -19,7 +19,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     let plainLines: UnsafeMutablePointer<curl_slist>?
 
     let reportsRedirects: Bool
-    let hurriesRedirects: Bool
+    let limitsRedirectBodies: Bool
     let tls: TLSSettings
     let cookies: CookieSettings
     let proxies: ProxyRules
@@ -30,7 +30,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
         _ configuration: URLSessionConfiguration, options: CurlSession.Options, environment: [String: String]
     ) {
         reportsRedirects = options.reportsRedirects
-        hurriesRedirects = options.hurriesRedirects
+        limitsRedirectBodies = options.limitsRedirectBodies
         tls = TLSSettings(options.tls)
         cookies = CookieSettings(configuration)
         proxies = ProxyRules(dictionary: configuration.connectionProxyDictionary, environment: environment)

@@ -23,7 +23,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         public var reportsRedirects = false
 
         /// Whether the body of a delivered redirect must arrive within a second. If it does not, the task fails with `.timedOut`.
-        package var hurriesRedirects = false
+        package var limitsRedirectBodies = false
 
         /// Which servers are trusted over TLS, and the certificate that the session presents.
         public var tls = TLSConfiguration()

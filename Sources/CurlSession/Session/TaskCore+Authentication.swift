@@ -78,7 +78,7 @@ extension TaskCore {
         deliver(
             .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
             from: pool)
-        pool.waitsForDelegate(self)
+        pool.startDecisionTimeout(self)
         return true
     }
 

@@ -48,7 +48,7 @@ extension TaskCore {
         switch (keepsBody ? uploadBody : nil) ?? RequestBody(of: request) {
         case .stream, .asked:
             deliver(.needsBodyStream, from: pool)
-            pool.waitsForDelegate(self)
+            pool.startDecisionTimeout(self)
         case let body: send(request, body: body)
         }
     }

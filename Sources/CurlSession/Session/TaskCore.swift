@@ -189,7 +189,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         guard let listener else { return }
         for _ in 0..<Self.eventsPerTurn {
             let (event, timesDecision) = state.withLock { ($0.next(), $0.timesDecision()) }
-            if timesDecision { pool.perform { [self] in pool.waitsForDelegate(self) } }
+            if timesDecision { pool.perform { [self] in pool.startDecisionTimeout(self) } }
             guard let event else { return }
             perform(event, for: listener)
         }
@@ -205,7 +205,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
             defer { state.isDecisionTimed = false }
             return (true, state.schedule(), state.isDecisionTimed)
         }
-        if wasTimed { pool.perform { [self] in pool.goesOn(self) } }
+        if wasTimed { pool.perform { [self] in pool.stopDecisionTimeout(self) } }
         if isToDrain { executor.drain([self]) }
         return isFirst
     }
@@ -232,9 +232,9 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     }
 
     func end(_ error: URLError?, from pool: ConnectionPool) {
-        pool.goesOn(self)
+        pool.stopDecisionTimeout(self)
         deliver(.end(error), from: pool)
-        if state.withLock({ $0.timesDecision() }) { pool.waitsForDelegate(self) }
+        if state.withLock({ $0.timesDecision() }) { pool.startDecisionTimeout(self) }
     }
 
     /// Whether the task can still time out.
@@ -263,12 +263,12 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         pool.engine.assertIsCurrent()
         isSuspendedOnEngine = isSuspended
         transfer?.noteProgress()
-        if isSuspended { transfer?.giveWay() } else { transfer?.goOn() }
+        if isSuspended { transfer?.failIfBlocking() } else { transfer?.goOn() }
     }
 
     func dropTransfer() {
         pool.engine.assertIsCurrent()
-        pool.goesOn(self)
+        pool.stopDecisionTimeout(self)
         guard let transfer else { return pool.withdraw(self) }
         self.transfer = nil
         pool.abort(transfer)

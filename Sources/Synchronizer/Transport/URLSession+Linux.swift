@@ -11,7 +11,7 @@
         ) -> URLSession {
             var options = CurlSession.Options()
             options.reportsRedirects = !delegate.isWatched
-            options.hurriesRedirects = true
+            options.limitsRedirectBodies = true
             options.tls = tls
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)

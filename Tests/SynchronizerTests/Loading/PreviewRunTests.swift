@@ -67,7 +67,7 @@ struct PreviewRunTests {
     func makesWay() {
         run.begin(head)
         run.received(Data("a".utf8), upTo: 1)
-        run.makeWay()
+        run.yield()
         takeSlot()
         #expect(shown.elements.isEmpty)
         #expect(dues.withLock { $0 } == 2)

@@ -48,7 +48,7 @@ extension ManagedFetch {
         if !isNeeded || ended?.exchange.isGivenUp == true { transfer.cancel() }
         if let ended { return complete(ended) }
         // The network may have been switched off before the transfer began.
-        guard isNeeded, isOnlineNoMore(step) else { return }
+        guard isNeeded, wentOffline(since: step) else { return }
         transfer.cancel()
         end(number, with: .failure(NetworkSwitchedOff()))
     }

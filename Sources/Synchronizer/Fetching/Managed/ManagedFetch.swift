@@ -70,7 +70,7 @@ final class ManagedFetch: Fetch {
 
         // Get a network slot; if the load has none yet, `proceed` runs the step again when it has one.
         guard hasSlot(for: step) else { return }
-        if isOnlineNoMore(step) { return run(.request(step.request, step.trace)) }
+        if wentOffline(since: step) { return run(.request(step.request, step.trace)) }
 
         // Take a lease, so that other processes wait for the response; or give the slot up and wait for theirs.
         guard mayAsk(step) else { return }
@@ -78,7 +78,7 @@ final class ManagedFetch: Fetch {
         // Send the request.
         send(step) { [self] finished in
             var exchange = finished
-            if finished.isInterrupted || (finished.hasFailed && isOnlineNoMore(finished.step)) {
+            if finished.isInterrupted || (finished.hasFailed && wentOffline(since: finished.step)) {
                 keepInterrupted(finished)
                 return run(afterInterruption(of: step))
             }
@@ -196,7 +196,7 @@ extension ManagedFetch {
     }
 
     /// Whether the network was switched off since the step was decided.
-    func isOnlineNoMore(_ step: FetchStep) -> Bool {
+    func wentOffline(since step: FetchStep) -> Bool {
         step.cacheRequest.policy != .offline && context.network.isOffline
     }
 

@@ -38,7 +38,7 @@ struct AuxiliaryParseSlots: Sendable {
     mutating func endPreview(_ id: RecordID) { previews.removeAll { $0.id == id } }
 
     /// Frees slots for this many parses. Returns the previews to ask to stop; each preview is returned only once.
-    mutating func makeWay(for count: Int) -> [RecordID] {
+    mutating func preempt(for count: Int) -> [RecordID] {
         let missing = min(count, previews.count) - previews.count { $0.isAskedToStop }
         guard missing > 0 else { return [] }
         let places = previews.indices.filter { !previews[$0].isAskedToStop }.prefix(missing)

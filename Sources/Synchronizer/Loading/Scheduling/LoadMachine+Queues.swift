@@ -99,7 +99,7 @@ extension LoadMachine {
         while hasParseSlot, let id = waitingParses.popFirst(in: &parsePlaces) {
             if let parse = parses[id] { start(id, parse: parse) }
         }
-        auxiliary.makeWay(for: waitingParses.count).forEach { actions.append(.stopPreview($0)) }
+        auxiliary.preempt(for: waitingParses.count).forEach { actions.append(.stopPreview($0)) }
         while hasParseSlot, let id = bestWaitingPreview {
             auxiliary.beginPreview(id)
             actions.append(.preview(id))

@@ -251,7 +251,7 @@ final class Loader: Sendable {
         case .preview(let id, let run):
             parses.async { self.preview(id, with: run) }
         case .stopPreview(let run):
-            run.makeWay()
+            run.yield()
         case .deliver(let receivers, let result):
             for (id, receiver) in receivers { receiver.report(.finished(id, result)) }
         }

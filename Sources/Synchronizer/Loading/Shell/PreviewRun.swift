@@ -14,7 +14,7 @@ final class PreviewRun: Sendable {
         var response = 0
         var isOver = false
         /// Whether a parse waits for the slot of the running preview.
-        var isToMakeWay = false
+        var isToYield = false
 
         /// Makes no previews until a new response begins.
         mutating func endPreviews() {
@@ -96,7 +96,7 @@ final class PreviewRun: Sendable {
         switch action {
         case .nothing: break
         case .preview:
-            state.withLock { $0.isToMakeWay = false }
+            state.withLock { $0.isToYield = false }
             isDue()
         case .wake(let delay):
             _ = time.schedule(after: delay) { [self] in perform { $0.pacer.woken(at: $1) } }
@@ -104,7 +104,7 @@ final class PreviewRun: Sendable {
     }
 
     /// A parse needs the slot of the running preview, which is cancelled.
-    func makeWay() { state.withLock { $0.isToMakeWay = true } }
+    func yield() { state.withLock { $0.isToYield = true } }
 
     /// Makes a preview of the bytes so far.
     func preview() {
@@ -114,7 +114,7 @@ final class PreviewRun: Sendable {
             maker.response = response
             maker.preview = makePreviewer()
         }
-        let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToMakeWay } }) {
+        let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToYield } }) {
             maker.preview?(body)
         }
         if let object, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
@@ -123,7 +123,7 @@ final class PreviewRun: Sendable {
     /// The slot was released. If the preview was cancelled for a parse, the next one uses a new previewer, because the old one
     /// stopped midway.
     func previewed() {
-        let hasMadeWay = state.withLock { $0.isToMakeWay }
+        let hasMadeWay = state.withLock { $0.isToYield }
         if hasMadeWay { maker.response = 0 }
         perform { state, now in
             if hasMadeWay { _ = state.pacer.received(at: now) }
