@@ -32,6 +32,8 @@ private final class OneStore: WriteSource {
     var pauses: Int { state.withLock { $0.pauses } }
     var isWritten: Bool { state.withLock { $0.isWritten } }
 
+    var now: Date { Date() }
+
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
         let (coming, isWritten) = state.withLock { state in
             state.comings += 1

@@ -76,6 +76,8 @@ extension ResponseCache {
 }
 
 extension ResponseCache: WriteSource {
+    var now: Date { time.now }
+
     var pendingEnd: Int { state.withLock { $0.log.end } }
 
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {

@@ -8,6 +8,14 @@ extension Schema {
     /// All entries in the order of eviction: a shrink finds the last one that it removes.
     static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
 
+    /// Finds an entry whose usage time is in the future.
+    static let usedAhead = "SELECT EXISTS (SELECT 1 FROM entries WHERE used > ?)"
+    /// Lowers usage times that are later than the first parameter to the second. The second condition is for the table, where a
+    /// row may have another time than in the index.
+    static let lowerUsed = """
+        UPDATE entries SET used = ?2 WHERE id IN (SELECT id FROM entries WHERE used > ?1 LIMIT ?3) AND +used > ?1
+        """
+
     /// The condition for the entries that a shrink keeps.
     static func usedAfter(_ last: EntryUse) -> String {
         "(used, length, id) > (\(last.used), \(last.length), \(last.id))"

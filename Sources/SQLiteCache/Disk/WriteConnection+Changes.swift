@@ -10,6 +10,7 @@ extension WriteConnection {
             if try !replaceIfMostGo(since: moment, budget: budget) { try removeAll(since: moment, budget: budget) }
             return 0
         }
+        try lowerFutureUses(at: source.now, budget: budget)
         var need = DiskNeed()
         for change in changes { need.add(change, budget: budget) }
         return try change(
@@ -36,6 +37,7 @@ extension WriteConnection {
     }
 
     func markUsed(from source: some WriteSource, budget: DiskBudget) throws {
+        try lowerFutureUses(at: source.now, budget: budget)
         let usageTimes = source.takeUsageTimes()
         do {
             try markUsed(usageTimes, budget: budget)

@@ -100,6 +100,19 @@ extension WriteConnection {
         }
     }
 
+    /// Lowers usage times in the future to this moment. They are from before the clock was set back. Otherwise all entries that
+    /// are stored now would be evicted first, until the clock has caught up.
+    func lowerFutureUses(at now: Date, budget: DiskBudget) throws {
+        let (now, limit) = (now.milliseconds, now.addingTimeInterval(60).milliseconds)
+        while try number(Schema.usedAhead, limit) > 0 {
+            try transaction {
+                try statement(Schema.lowerUsed).run(limit, now, Int64(budget.removalCount))
+                if database.changes == 0 { throw SQLiteFailure.corruption("the index by use has other rows") }
+            }
+            usleep(1000)  // other processes get the lock
+        }
+    }
+
     /// Removes the entries that were stored at that moment or later, in several transactions.
     func removeAll(since moment: Int64, budget: DiskBudget) throws {
         var last = Int64.min

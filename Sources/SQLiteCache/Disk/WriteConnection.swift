@@ -119,9 +119,10 @@ final class WriteConnection {
         try length(of: id).map { $0 > StoredBody.largestInDatabase } ?? false
     }
 
-    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
+    func number(_ sql: String, _ parameters: Int64...) throws(SQLiteFailure) -> Int64 {
         let statement = try statement(sql)
         defer { statement.reset() }
+        statement.bind(parameters)
         return try statement.step() ? statement.integer(.only) : 0
     }
 

@@ -1,6 +1,9 @@
+import Foundation
+
 /// Provides the changes that a `DiskWriter` writes, and is told the results.
 protocol WriteSource: AnyObject, Sendable {
     var diskCapacity: Int { get }
+    var now: Date { get }
     /// The number that the next change will get. Each change has the next higher number.
     var pendingEnd: Int { get }
     /// The next changes, and the number to pass to `didWrite(before:)`.
