@@ -245,6 +245,17 @@ struct PartialTests {
         withExtendedLifetime((arriving, second)) {}
     }
 
+    @Test("cost no entry when the capacity is lowered so far that it is enough without them")
+    func lowering() throws {
+        let cache = directory.cache(disk: 16 << 20)
+        try fill(cache, 10, size: 100_000)
+        for number in 0..<5 { _ = try keep(cache, "https://example.com/kept/\(number)", age: 0) }
+        cache.diskCapacity = 3 << 20
+        cache.flush()
+        #expect(cache.state.withLock { $0.counts.evictions } == 0)
+        #expect(try directory.allocatedBytes() <= 3 << 20)
+    }
+
     @Test("are not in a new generation, whether it replaces a corrupt one or a large one", arguments: [false, true])
     func newGeneration(isCorrupt: Bool) throws {
         let cache = directory.cache(disk: 32 << 20)

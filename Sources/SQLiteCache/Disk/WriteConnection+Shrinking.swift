@@ -12,13 +12,22 @@ extension WriteConnection {
     func shrink(budget: DiskBudget, marking mark: () throws -> Void) throws -> Int? {
         guard budget.capacity > 0, checkedCapacity != budget.capacity else { return nil }
         checkedCapacity = budget.capacity
-        guard try transaction({ try usage().isMuchTooLarge(for: budget) }) else { return nil }
+        guard try transaction({ try isMuchTooLarge(for: budget) }) else { return nil }
         try mark()
         return try transaction { try copySurvivors(budget: budget) }
     }
 
+    /// Whether the entries alone are much too large. If they are too large only together with partial bodies, first removes partial
+    /// bodies that no load is receiving.
+    private func isMuchTooLarge(for budget: DiskBudget) throws -> Bool {
+        let excess = try usage().content - budget.content
+        if excess > 0 { _ = partials.evict(excess) }
+        return try usage(partials: 0).isMuchTooLarge(for: budget)
+    }
+
     private func copySurvivors(budget: DiskBudget) throws -> Int? {
-        let usage = try usage()
+        // No partial body is copied.
+        let usage = try usage(partials: 0)
         guard usage.isMuchTooLarge(for: budget), let victims = try victims(usage: usage, budget: budget) else {
             return nil
         }

@@ -2,12 +2,15 @@ import Foundation
 import SynchronizerSupport
 
 extension WriteConnection {
-    func usage() throws(SQLiteFailure) -> DiskUsage {
+    func usage() throws(SQLiteFailure) -> DiskUsage { try usage(partials: partials.bytes) }
+
+    /// - Parameter partials: the bytes that the partial bodies count.
+    func usage(partials: Int64) throws(SQLiteFailure) -> DiskUsage {
         if try fileBytes() == nil { try countFiles() }
         return DiskUsage(
             pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
             freePages: try number(Schema.freePageCount),
-            files: (try fileBytes() ?? 0) + partials.bytes + FileSystem.allocatedBytes(directory.leases))
+            files: (try fileBytes() ?? 0) + partials + FileSystem.allocatedBytes(directory.leases))
     }
 
     /// Runs `change` in a transaction once there is room for it. Earlier transactions evict the least recently used entries.
