@@ -19,28 +19,41 @@ struct EntryPage: Sendable {
     var rows: [Row] = []
     /// How many rows failed their check.
     var corrupt = 0
-    /// The identifier after which the next page begins; nil if there were no more rows.
+    /// The identifier after which the next page begins; nil if there are no more rows.
     var last: Int64?
+
+    /// The number of rows on each page but the last.
+    fileprivate static let size = 256
 }
 
 extension ReadConnection {
     /// The entries after an identifier, in the order of their identifiers.
+    ///
+    /// The next page begins after a row whose identifier has been verified. After a corrupt identifier, it could leave out rows, or
+    /// begin with the same rows again. If a corrupt one misleads SQLite's search, rows of the page before come again.
     func page(after last: Int64?) throws(SQLiteFailure) -> EntryPage {
-        let selection = try database.prepare(Schema.allEntries)
-        defer { selection.reset() }
-        selection.bind(last ?? .min, at: 0)
-        var page = EntryPage()
-        while try selection.step() {
-            page.last = selection.integer(Schema.Entry.id)
-            guard case .row(let row, _) = try DecodedRow(selection), let record = row.record.decoded else {
-                page.corrupt += 1
-                continue
+        try inOneState { () throws(SQLiteFailure) in
+            let selection = try database.prepare(Schema.allEntries)
+            defer { selection.reset() }
+            selection.bind(last ?? .min, at: 0)
+            var page = EntryPage()
+            while page.rows.count < EntryPage.size {
+                guard try selection.step() else {
+                    page.last = nil
+                    break
+                }
+                guard case .row(let row, _) = try DecodedRow(selection), let record = row.record.decoded else {
+                    page.corrupt += 1
+                    continue
+                }
+                guard row.id > page.last ?? last ?? .min else { continue }
+                page.last = row.id
+                page.rows.append(
+                    EntryPage.Row(
+                        id: row.id, response: record.response, bodySize: row.bodySize, stored: row.stored,
+                        used: selection.integer(Schema.Entry.used)))
             }
-            page.rows.append(
-                EntryPage.Row(
-                    id: row.id, response: record.response, bodySize: row.bodySize, stored: row.stored,
-                    used: selection.integer(Schema.Entry.used)))
+            return page
         }
-        return page
     }
 }

@@ -117,7 +117,7 @@ enum Schema {
     static let entriesOfURL = "SELECT \(columns) FROM entries WHERE url_key = ? ORDER BY revision DESC"
     static let recordsOfVariant = "SELECT record FROM entries WHERE url_key = ? AND variant = ?"
     static let entry = "SELECT \(columns) FROM entries WHERE id = ?"
-    static let allEntries = "SELECT \(columns) FROM entries WHERE id > ? ORDER BY id LIMIT 256"
+    static let allEntries = "SELECT \(columns) FROM entries WHERE id > ? ORDER BY id"
     static let body = "SELECT data FROM bodies WHERE id = ?"
 
     // MARK: - Changes
