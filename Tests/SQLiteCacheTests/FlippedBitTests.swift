@@ -36,9 +36,9 @@ struct FlippedBitTests {
         (0..<count).filter { cache.rows(of: url($0)) { _ in true }.first?.body != nil }
     }
 
-    private func filled(_ count: Int = 20, disk: Int = 64 << 20) throws -> ResponseCache {
-        let cache = directory.cache(disk: disk, time: clock)
-        for number in 0..<count { try store(cache, number) }
+    private func filled(_ count: Int = 20, size: Int = 3000) throws -> ResponseCache {
+        let cache = directory.cache(time: clock)
+        for number in 0..<count { try store(cache, number, size: size) }
         cache.flush()
         return cache
     }
@@ -56,6 +56,17 @@ struct FlippedBitTests {
     }
 
     private func bytes(_ value: Int64) -> Data { withUnsafeBytes(of: value.bigEndian) { Data($0) } }
+
+    /// Changes the identifier of an entry in the table, but not in the indexes.
+    private func damageIdentifier(_ cache: ResponseCache, entry number: Int, bit: UInt8) throws {
+        try damage(cache, entry: number) { data, row in
+            let id = UInt64(bitPattern: row.id)
+            let bytes = stride(from: 57, through: 8, by: -7).map { 0x80 | UInt8(truncatingIfNeeded: id >> UInt64($0)) }
+            let place = try #require(
+                data.range(of: Data(bytes + [UInt8(truncatingIfNeeded: id)]), options: .backwards))
+            data[place.lowerBound] ^= bit
+        }
+    }
 
     /// Where the checksum of the body is, which only the row has.
     private func checksum(of row: StoredRow, in data: Data) throws -> Int {
@@ -142,6 +153,35 @@ struct FlippedBitTests {
         #expect(try directory.generation == generation)
         #expect(try directory.database().texts(Schema.integrityCheck) == ["ok"])
         #expect(try directory.database().integer(Schema.countEntries) == 19)
+    }
+
+    @Test("in an identifier costs a listing only that entry", arguments: [0x40, 0x10] as [UInt8])
+    func identifier(bit: UInt8) async throws {
+        let cache = try filled(600, size: 10)
+        try damageIdentifier(cache, entry: 255, bit: bit)
+        let expected = (0..<600).filter { $0 != 255 }.map(url)
+        var listed: [String] = []
+        for await entry in directory.urlCache(time: clock).entries {
+            listed.append(entry.url)
+            try #require(listed.count < 600)
+        }
+        #expect(listed == expected)
+        let contents = try CacheInspection(directory.url).contents()
+        #expect(contents.entries.count == 599 && contents.corruptRows >= 1)
+    }
+
+    @Test("in an identifier makes no removal by date incomplete", arguments: [0x40, 0x10] as [UInt8])
+    func removalByDate(bit: UInt8) throws {
+        let cache = try filled(600, size: 10)
+        let batch = DiskBudget(capacity: 64 << 20).removalCount
+        let moment = try #require(cache.rows(of: url(350)).first).stored
+        try damageIdentifier(cache, entry: 350 + batch - 1, bit: bit)
+        cache.change(.removeSince(moment))
+        cache.flush()
+        #expect(found(cache, of: 600).allSatisfy { $0 < 350 })
+        try store(cache, 0)
+        cache.flush()
+        #expect(found(cache).contains(0))
     }
 
     @Test("in the type of a value in the index by use costs nothing")

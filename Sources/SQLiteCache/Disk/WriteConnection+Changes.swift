@@ -167,15 +167,15 @@ extension WriteConnection {
         return victims
     }
 
-    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries it has removed, and
+    /// Removes an entry if it exists, and the objects that were made from its body; returns the entries that it has removed, and
     /// roughly their bytes.
     @discardableResult
-    func remove(_ id: Int64) throws(SQLiteFailure) -> (count: Int, bytes: Int64) {
+    func remove(_ id: Int64) throws(SQLiteFailure) -> (ids: [Int64], bytes: Int64) {
         let objects = Int64(bitPattern: Checksum64.of(DerivedEntry.url(ofObjectsFrom: id)))
-        var removed = (count: 0, bytes: Int64(0))
+        var removed = (ids: [Int64](), bytes: Int64(0))
         for entry in try victims(Schema.victimsOfURL, parameters: [objects]).map(\.id).filter({ $0 != id }) + [id] {
             guard let length = try removeAlone(entry) else { continue }
-            removed.count += 1
+            removed.ids.append(entry)
             removed.bytes += 512 + max(0, min(length, 1 << 32))
         }
         return removed

@@ -57,7 +57,7 @@ extension WriteConnection {
             var count = 0
             for victim in oldest where freed < content - budget.preferredContent && count < budget.removalCount {
                 let removed = try remove(victim.id)
-                count += removed.count
+                count += removed.ids.count
                 freed += removed.bytes
             }
             if count == 0, !oldest.isEmpty { throw SQLiteFailure.corruption("the index by use has other rows") }
@@ -116,18 +116,25 @@ extension WriteConnection {
         }
     }
 
-    /// Removes the entries that were stored at that moment or later, in several transactions.
+    /// Removes the entries that were stored at that moment or later, in several transactions. If a corrupt identifier might make it
+    /// leave some, throws.
     func removeAll(since moment: Int64, budget: DiskBudget) throws {
         var last = Int64.min
         while true {
-            let removed = try transaction {
-                let removed = try victims(
-                    Schema.victimsSince, parameters: [last, moment, Int64(budget.removalCount)])
-                for victim in removed { try remove(victim.id) }
-                return removed
+            let count = try transaction {
+                let found = try victims(Schema.victimsSince, parameters: [last, moment, Int64(budget.removalCount)])
+                var removed: Set<Int64> = []
+                for victim in found {
+                    // It may have been removed already, together with the entry that it was made from.
+                    if !removed.contains(victim.id) { removed.formUnion(try remove(victim.id).ids) }
+                    guard victim.id > last, removed.contains(victim.id) else {
+                        throw SQLiteFailure.corruption("the identifier of an entry is wrong")
+                    }
+                    last = victim.id
+                }
+                return found.count
             }
-            guard let id = removed.last?.id, id > last else { return }
-            last = id
+            if count == 0 { return }
             usleep(1000)  // other processes get the lock
         }
     }
