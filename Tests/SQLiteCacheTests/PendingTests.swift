@@ -80,6 +80,56 @@ struct PendingTests {
         #expect(pending(cache).bodies == 0)
     }
 
+    /// A response that replaces all others of its URL.
+    private func row(_ url: String, body: Data) -> StoredRow {
+        let id = MonotonicID.next()
+        return StoredRow(
+            id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: id,
+            record: EncodedRecord(StoredRecord(Sample.stored(url))), variant: 1, bodySize: body.count, body: body)
+    }
+
+    @Test("while another process writes, a response may be replaced any number of times")
+    func replacedOften() throws {
+        let clock = ManualClock()
+        let cache = directory.cache(time: clock)
+        try store(cache, 0, size: 1)
+        cache.flush()
+        let other = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        try other.database.execute(Schema.beginWriting)
+        var longest = 0
+        for number in 0..<20_000 {
+            clock.advance(by: 0.01)
+            cache.change(.store(row(url(number % 2), body: Data([UInt8(number % 256)]))))
+            longest = max(longest, cache.state.withLock { $0.log.count })
+        }
+        #expect(longest < 500)
+        try other.database.execute(Schema.commit)
+        cache.flush()
+        let found = directory.cache()
+        #expect(body(found, 0) == Data([UInt8(19_998 % 256)]) && body(found, 1) == Data([UInt8(19_999 % 256)]))
+    }
+
+    @Test("while another process writes, 100,000 changes wait at most", arguments: [true, false])
+    func busyLimit(areRemovals: Bool) throws {
+        let cache = directory.cache(time: ManualClock())
+        cache.writer.queue.suspend()
+        cache.diskIsBusy()
+        let urls = (0...100_000).map(url)
+        cache.state.withLock { state in
+            for url in urls.dropLast() {
+                let key = Checksum64.of(url)
+                state.log.append(
+                    areRemovals ? .removeURL(url, urlKey: key) : .removeVariant(url: url, urlKey: key, variant: 1))
+            }
+        }
+        cache.diskIsBusy()
+        #expect(cache.state.withLock { $0.log.count } == 100_000)
+        cache.change(.removeURL(urls[100_000], urlKey: Checksum64.of(urls[100_000])))
+        #expect(cache.state.withLock { $0.log.count } == 1)
+        cache.writer.queue.resume()
+    }
+
     // MARK: - The end of the program
 
     @Test("the end of a program waits for the disk, for two seconds at most")
@@ -129,6 +179,19 @@ struct PendingTests {
         for number in 0..<10_100 { try store(cache, 100 + number % urls, size: 1) }
         #expect(cache.state.withLock { $0.log.count } <= 10_000)
         #expect(recovered(cache, clock) == [0, 1, 2])
+    }
+
+    @Test("if a write fails, 10,000 of the changes that were pending stay at most")
+    func failure() throws {
+        let cache = try failing(ManualClock())
+        cache.state.withLock { state in
+            for number in 100..<20_100 {
+                state.log.append(.store(row("https://example.com/\(number)", body: Data([1]))))
+            }
+        }
+        #expect(!cache.diskFailed())
+        #expect(cache.state.withLock { $0.log.count } <= 10_000)
+        cache.writer.queue.resume()
     }
 
     @Test("if more than 10,000 removals are pending because the disk fails, everything is removed")

@@ -15,6 +15,7 @@ private final class OneRemoval: WriteSource {
     }
 
     let diskCapacity = 8 << 20
+    var now: Date { Date() }
     let url: String
     private let state = Locked(State())
     private let written = DispatchSemaphore(value: 0)

@@ -209,6 +209,33 @@ struct WriterTests {
         #expect(revisions == [7])
     }
 
+    @Test("superseded changes do not stay, and a batch that was taken before they went has the same numbers afterwards")
+    func supersededChangesGo() {
+        var log = ChangeLog()
+        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
+            StoredRow(
+                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
+                variant: variant, bodySize: 0)
+        }
+        log.append(.store(row(1, 1)))
+        log.append(.removeURL("https://example.com/x", urlKey: 7))
+        let batch = log.batch(maximumCount: 2, maximumBytes: 1 << 20)
+        #expect(batch.end == 2)
+        for id in 2..<1000 as Range<Int64> {
+            log.append(.store(row(id, UInt64(2 + id % 3))))
+            #expect(log.count < 200)
+        }
+        #expect(log.end == 1000)
+        #expect(log.changes(for: 7).compactMap(\.revision) == [1, 997, 998, 999])
+        let hasStores = log.removeChanges(before: batch.end)
+        #expect(hasStores)
+        #expect(log.changes(for: 7).compactMap(\.revision) == [997, 998, 999])
+        let rest = log.batch(maximumCount: 10, maximumBytes: 1 << 20)
+        #expect(rest.changes.compactMap(\.revision) == [997, 998, 999] && rest.end == 1000)
+        _ = log.removeChanges(before: rest.end)
+        #expect(log.isEmpty && log.cost == 0 && log.changes(for: 7).isEmpty)
+    }
+
     @Test("the cost of pending changes includes their overhead, so that many small responses wait for the disk, too")
     func backlog() throws {
         var log = ChangeLog()

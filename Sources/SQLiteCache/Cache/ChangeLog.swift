@@ -1,12 +1,21 @@
 /// The changes that are not in the database yet, in order. The database plus these changes is the state of the cache.
 struct ChangeLog {
-    /// nil where a later change has superseded one.
-    private var changes: [Change?] = []
-    /// The number of the first of `changes`. Each change has the next higher number, also after changes were removed.
-    private var first = 0
+    private struct Slot {
+        /// Each change has the next higher number, also after changes were removed.
+        let number: Int
+        /// nil if a later change has superseded it.
+        var change: Change?
+    }
+
+    private var slots: [Slot] = []
+    /// How many slots have no change. They go when they are more than half: one key may be stored any number of times.
+    private var emptyCount = 0
+    /// The number that the next change will get.
+    private(set) var end = 0
     private var byURL: [UInt64: [Int]] = [:]
     /// The number of the latest store of each variant, by which a store quickly finds the pending store that it supersedes.
     private var stores: [VariantKey: Int] = [:]
+    private var storeCount = 0
     /// The entries for which an update is pending. The update may have changed the variant.
     private var updated: Set<Int64> = []
     /// The numbers of the changes that concern every URL.
@@ -15,31 +24,45 @@ struct ChangeLog {
     /// Roughly the memory that the changes take, in bytes.
     private(set) var cost = 0
 
-    var isEmpty: Bool { changes.isEmpty }
-    /// The number of changes, superseded ones included.
-    var count: Int { changes.count }
+    var isEmpty: Bool { slots.isEmpty }
+    /// The number of changes. It includes superseded ones that still take memory.
+    var count: Int { slots.count }
+    var hasStores: Bool { storeCount > 0 }
     /// Whether the database may have responses that a caller has removed.
-    var hasRemovals: Bool { changes.contains { $0?.isRemoval == true } }
+    var hasRemovals: Bool { slots.contains { $0.change?.isRemoval == true } }
     /// Whether a change concerns every URL.
     var hasSweeps: Bool { !sweeps.isEmpty }
-    /// The number that the next change will get.
-    var end: Int { first + changes.count }
 
     mutating func append(_ change: Change) {
         removeSuperseded(by: change)
         if case .store(let row) = change { stores[VariantKey(row)] = end }
         if case .update(let update) = change { updated.insert(update.id) }
         if let key = change.urlKey { byURL[key, default: []].append(end) } else { sweeps.append(end) }
-        changes.append(change)
-        addCost(of: change, sign: 1)
+        slots.append(Slot(number: end, change: change))
+        end += 1
+        add(change, sign: 1)
+        if emptyCount > max(64, slots.count / 2) {
+            slots.removeAll { $0.change == nil }
+            emptyCount = 0
+        }
     }
 
     /// The changes that concern a URL, in order.
     func changes(for urlKey: UInt64) -> [Change] {
-        if changes.isEmpty { return [] }
+        if slots.isEmpty { return [] }
         let own = byURL[urlKey] ?? []
         let numbers = sweeps.isEmpty ? own : (own + sweeps).sorted()
-        return numbers.compactMap { changes[$0 - first] }
+        return numbers.compactMap { slots[index(of: $0)].change }
+    }
+
+    /// The place of the first slot with this or a higher number.
+    private func index(of number: Int) -> Int {
+        var (low, high) = (0, slots.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if slots[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// The next changes to write: limited in number and total size, but at least one. A removal by date is written in a batch
@@ -47,35 +70,34 @@ struct ChangeLog {
     func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
         var batch: [Change] = []
         var bytes = 0
-        var end = first
-        for change in changes {
-            if let change {
-                bytes += change.cost
-                if batch.count == maximumCount || (!batch.isEmpty && (bytes > maximumBytes || change.isLong)) { break }
-                batch.append(change)
-                if change.isLong { return (batch, end + 1) }
+        for slot in slots {
+            guard let change = slot.change else { continue }
+            bytes += change.cost
+            if batch.count == maximumCount || (!batch.isEmpty && (bytes > maximumBytes || change.isLong)) {
+                return (batch, slot.number)
             }
-            end += 1
+            batch.append(change)
+            if change.isLong { return (batch, slot.number + 1) }
         }
         return (batch, end)
     }
 
     /// Removes the changes before that number, which are in the database now. Returns whether a store was among them.
     mutating func removeChanges(before end: Int) -> Bool {
-        let count = min(max(end - first, 0), changes.count)
-        defer { first += count }
-        let hasStores = changes.prefix(count).contains { $0?.isStore == true }
-        for number in first..<first + count { supersede(number) }
-        changes.removeFirst(count)
+        let count = index(of: end)
+        let hasStores = slots.prefix(count).contains { $0.change?.isStore == true }
+        for index in 0..<count { supersede(at: index) }
+        slots.removeFirst(count)
+        emptyCount -= count
         return hasStores
     }
 
     /// Keeps only removals (`Change.isRemoval`). They get new numbers: a batch that is being written does not count as theirs.
     mutating func keepRemovals() {
-        let removals = changes.compactMap { change in change?.isRemoval == true ? change : nil }
+        let removals = slots.compactMap { slot in slot.change?.isRemoval == true ? slot.change : nil }
         let end = end
         self = ChangeLog()
-        first = end
+        self.end = end
         for removal in removals { append(removal) }
     }
 
@@ -83,40 +105,45 @@ struct ChangeLog {
     /// take their places.
     mutating func abandonStores() -> [StoredRow] {
         var rows: [StoredRow] = []
-        for index in changes.indices {
-            guard let change = changes[index], case .store(let row) = change else { continue }
+        for index in slots.indices {
+            guard let change = slots[index].change, case .store(let row) = change else { continue }
             let removal = Change.removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
-            addCost(of: change, sign: -1)
-            addCost(of: removal, sign: 1)
-            changes[index] = removal
+            add(change, sign: -1)
+            add(removal, sign: 1)
+            slots[index].change = removal
             rows.append(row)
         }
         stores = [:]
         return rows
     }
 
-    private mutating func addCost(of change: Change, sign: Int) {
+    /// Adds a change to the sums, or subtracts it.
+    private mutating func add(_ change: Change, sign: Int) {
         bodyBytes += sign * change.bodySize
         cost += sign * change.cost
+        if change.isStore { storeCount += sign }
     }
 
     private mutating func removeSuperseded(by change: Change) {
         switch change {
         case .store(let row):
-            guard let number = stores[VariantKey(row)], case .store(let older)? = changes[number - first],
-                older.url == row.url, !updated.contains(older.id)
+            guard let number = stores[VariantKey(row)] else { break }
+            let index = index(of: number)
+            guard case .store(let older)? = slots[index].change, older.url == row.url, !updated.contains(older.id)
             else { break }
-            supersede(number)
+            supersede(at: index)
         case .removeAll:
-            for number in first..<end { supersede(number) }
+            for index in slots.indices { supersede(at: index) }
         default: break
         }
     }
 
-    private mutating func supersede(_ number: Int) {
-        guard let change = changes[number - first] else { return }
-        addCost(of: change, sign: -1)
-        changes[number - first] = nil
+    private mutating func supersede(at index: Int) {
+        guard let change = slots[index].change else { return }
+        let number = slots[index].number
+        add(change, sign: -1)
+        slots[index].change = nil
+        emptyCount += 1
         switch change {
         case .store(let row): if stores[VariantKey(row)] == number { stores[VariantKey(row)] = nil }
         case .update(let update): updated.remove(update.id)

@@ -145,6 +145,7 @@ extension ResponseCache: WriteSource {
             state.abandonStores()
             state.disk = .failed(time.now)
             state.isWriting = false
+            state.limitLog()
             return state.log.hasRemovals
         }
     }
@@ -153,7 +154,7 @@ extension ResponseCache: WriteSource {
         state.withLock { state in
             state.disk = .busy(time.now)
             state.isWriting = false
-            if state.log.cost > ResponseCache.maximumBacklog { state.abandonStores() }
+            state.limitLog()
         }
     }
 }

@@ -205,8 +205,8 @@ extension ResponseCache.State {
         case no, soon, now, beforeReturning
     }
 
-    /// How many changes may be pending while the disk fails.
-    private static let longestLog = 10_000
+    /// How many changes may be pending while the disk fails, and while another process holds the lock.
+    private static let (longestLog, longestBusyLog) = (10_000, 100_000)
 
     /// Makes a change in memory, and adds it to the changes that wait for the disk.
     fileprivate mutating func apply(_ change: Change, at now: Date) -> Writing {
@@ -219,19 +219,23 @@ extension ResponseCache.State {
         guard diskCapacity > 0 || change.isRemoval else { return .no }
         log.append(change.onDisk)
         guard case .working = disk else {
-            if log.cost > ResponseCache.maximumBacklog { abandonStores() }
-            if log.count > Self.longestLog, disk.hasFailed { shortenLog() }
+            limitLog()
             return change.isRemoval ? .soon : .no  // without removals, the writer does not try again by itself
         }
         defer { isWriting = true }
         return log.cost > ResponseCache.maximumBacklog ? .beforeReturning : isWriting ? .no : .now
     }
 
-    /// Drops the changes that are not removals: what they have replaced may come back. If most changes are removals, the removal
-    /// of everything replaces them.
-    private mutating func shortenLog() {
+    /// Keeps the pending changes within their limits while the disk does not take them. First gives up the stores. Then drops the
+    /// changes that are not removals: what they have replaced may come back. If there are still too many, the removal of
+    /// everything replaces them.
+    mutating func limitLog() {
+        let limit = disk.hasFailed ? Self.longestLog : Self.longestBusyLog
+        func isTooLong() -> Bool { log.count > limit || log.cost > ResponseCache.maximumBacklog }
+        if isTooLong(), log.hasStores { abandonStores() }
+        guard isTooLong() else { return }
         log.keepRemovals()
-        guard log.count > Self.longestLog / 2 else { return }
+        guard log.count > limit / 2 else { return }
         removeAllFromDisk()
         log.keepRemovals()
     }
