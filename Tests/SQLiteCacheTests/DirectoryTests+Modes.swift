@@ -38,6 +38,24 @@ extension DirectoryTests {
         #expect(try directory.generation == generation)
     }
 
+    @Test("directories that their user can't read are deleted like others, by a removal of everything")
+    func deletion() throws {
+        let directory = TemporaryDirectory()
+        let cache = directory.cache()
+        try store(cache, Sample.body(100_000, seed: 1))
+        cache.flush()
+        let generation = try directory.generation
+        let foreign = directory.url.appendingPathComponent("foreign").path
+        try #require(mkdir(foreign, 0o500) == 0 && symlink(foreign, generation.bodies.settledPath(7)) == 0)
+        try #require(chmod(generation.bodies.settled, 0) == 0)
+        cache.change(.removeAll)
+        cache.flush()
+        directory.waitForRemovals()
+        #expect(FileSystem.status(generation.path) == nil)
+        #expect(try FileSystem.names(in: directory.url.path)?.contains { $0.hasPrefix("Old-") } == false)
+        #expect(try mode(foreign) == 0o500)
+    }
+
     @Test(
         "a user whose files have modes that forbid everything can use the cache again with the next store",
         .enabled(if: ChildProcess.isAvailable))

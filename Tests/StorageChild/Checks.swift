@@ -133,6 +133,18 @@ func checkForbiddenFiles(in directory: URL) {
     else { fail("no journal") }
     store(count)
     if StorageChurn.request(count).flatMap({ cache.cachedResponse(for: $0) }) == nil { fail("a journal stops stores") }
+    // A generation that is deleted.
+    func names() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? [] }
+    for mode: mode_t in [0, 0o400, 0o500] {
+        store(0)
+        guard let name = names().first(where: { $0.hasPrefix("Cache-") }) else { fail("no generation") }
+        for folder in ["", "/Bodies", "/Moving"].reversed() {
+            guard chmod(directory.path + "/" + name + folder, mode) == 0 else { fail("chmod: \(errno)") }
+        }
+        cache.removeAllCachedResponses()
+        cache.flush()
+        while names().contains(where: { $0.hasPrefix("Old-") }) { sched_yield() }
+    }
 }
 
 /// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold
