@@ -73,6 +73,33 @@ struct FileDeliveryTests {
         #expect(try Data(contentsOf: other) == whole)
     }
 
+    @Test("a body that is changed while it is read, through a caller's link, is an error at its end", arguments: [true, false])
+    func changedDuringRead(isPart: Bool) throws {
+        let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
+        let cache = directory.cache()
+        cache.store(StoredRecord(Sample.stored(url)), body: whole)
+        cache.flush()
+        let row = try #require(cache.rows(of: url).first)
+        let found = try #require(cache.bodyFile(of: row.id, url: url))
+        let body = isPart ? try #require(found.part(100..<999_000)) : found
+        #expect(body.data == (isPart ? whole[100..<999_000] : whole))
+        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(row.id))
+        var count = 0
+        #expect(throws: FileError.self) {
+            try body.forEachPiece { piece in
+                if count == 0 {
+                    let handle = try FileHandle(forUpdating: path)
+                    try handle.seek(toOffset: 900_000)
+                    try handle.write(contentsOf: Data("changed".utf8))
+                    try handle.close()
+                }
+                count += piece.count
+            }
+        }
+        #expect(count == body.count)
+        #expect(body.data == nil)
+    }
+
     @Test("a load to the same destination that sweeps in the middle of a delivery does not make it fail")
     func sweepDuringDelivery() throws {
         var checks = 0

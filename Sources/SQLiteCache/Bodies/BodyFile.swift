@@ -47,16 +47,22 @@ package final class BodyFile: Sendable {
         return checksum.map { BodyFile(inFile, of: self, checksum: $0.value) }
     }
 
-    /// Passes the body to `body` in pieces.
-    package func forEachPiece(from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let bytes = min(range.lowerBound + start, range.upperBound)..<range.upperBound
-        guard try Descriptor.read(bytes, of: descriptor, body) else { throw FileError(.other, at: "a body", code: EIO) }
+    /// Passes the body to `body` in pieces. At the end, throws if these were not the bytes of the body: a caller may have a hard
+    /// link to the file, through which he has changed it since it was opened.
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var checksum = RunningChecksum()
+        let isRead = try Descriptor.read(range, of: descriptor) { piece in
+            checksum.add(piece)
+            try body(piece)
+        }
+        guard isRead, checksum.value == self.checksum else { throw FileError(.other, at: "a body", code: EIO) }
     }
 
-    /// The whole body in memory; nil if it can't be read.
+    /// The whole body in memory; nil if it can't be read, or was changed.
     package var data: Data? {
         var data = Data(capacity: count)
-        return Descriptor.read(range, of: descriptor) { data.append(contentsOf: $0) } ? data : nil
+        do { try forEachPiece { data.append(contentsOf: $0) } } catch { return nil }
+        return data
     }
 
     /// Whether the file contains nothing but the body, so that it may be cloned or linked.
