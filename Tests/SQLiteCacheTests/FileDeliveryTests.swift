@@ -73,7 +73,19 @@ struct FileDeliveryTests {
         #expect(try Data(contentsOf: other) == whole)
     }
 
-    @Test("a body that is changed while it is read, through a caller's link, is an error at its end", arguments: [true, false])
+    @Test("only the names that are wanted are read from a folder")
+    func prefix() throws {
+        for name in [".download-1-a", ".download-1-", ".download-12", "é", ".download-2-a"] {
+            try Data().write(to: disposable.url.appendingPathComponent(name))
+        }
+        let path = disposable.url.path
+        #expect(try Set(FileSystem.names(in: path, prefix: ".download-1-") ?? []) == [".download-1-a", ".download-1-"])
+        #expect(try FileSystem.names(in: path)?.count == 5)
+    }
+
+    @Test(
+        "a body that is changed while it is read, through a caller's link, is an error at its end",
+        arguments: [true, false])
     func changedDuringRead(isPart: Bool) throws {
         let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
         let cache = directory.cache()

@@ -43,11 +43,10 @@ package struct PartialFiles: Hashable, Sendable {
         (self.folder, self.prefix, self.isCounted) = (folder, prefix, isCounted)
     }
 
-    /// Makes a file for an incoming body; `resumable` is the response, if the rest of its body can be requested later.
+    /// Makes a file for an incoming body. `resumable` is the response, if the rest of its body can be requested later.
     package func make(
         for url: String, resumable: StoredResponse?, length: Int?
     ) throws(FileError) -> PartialFile {
-        if self != .temporary { sweep() }  // other programs put files there, too
         return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
     }
 
@@ -80,11 +79,13 @@ package struct PartialFiles: Hashable, Sendable {
     /// it if a killed process has left it.
     func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
 
-    /// The partial bodies that were kept for a URL, the longest first.
+    /// The partial bodies that were kept for a URL, the longest first. Beside a destination, first removes what killed processes
+    /// have left. Lists the folder only once, because it may be large.
     package func kept(for url: String) -> [KeptPartial] {
-        if !isCounted { sweep() }
+        let names = allNames
+        if !isCounted { sweep(names) }
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
-        let found = allNames.compactMap { name -> KeptPartial? in
+        let found = names.compactMap { name -> KeptPartial? in
             guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
             let body = String(name.dropLast(Self.recordSuffix.count))
             var kept: KeptPartial?
@@ -109,8 +110,10 @@ package struct PartialFiles: Hashable, Sendable {
 // MARK: - Counting and evicting, in a directory of the cache
 
 extension PartialFiles {
-    /// All names in the folder. If the folder belongs to the cache, it must not be a symbolic link.
-    private var allNames: [String] { (try? FileSystem.names(in: folder, followsLink: !isCounted)) ?? [] }
+    /// All names of the place in the folder. If the folder belongs to the cache, it must not be a symbolic link.
+    private var allNames: [String] {
+        (try? FileSystem.names(in: folder, prefix: prefix, followsLink: !isCounted)) ?? []
+    }
 
     /// The names of the bodies, without their records.
     private var names: [String] {
@@ -173,8 +176,10 @@ extension PartialFiles {
 
     /// Removes files that a killed process has left and no load can continue: bodies without a record or a checkpoint, and records
     /// without a body.
-    func sweep() {
-        for name in allNames where name.hasPrefix(prefix) {
+    package func sweep() { sweep(allNames) }
+
+    private func sweep(_ names: [String]) {
+        for name in names {
             if name.hasSuffix(Self.recordSuffix) {
                 if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
             } else if KeptPartial(in: self, name: name) == nil {

@@ -8,10 +8,12 @@ enum FileSystem {
     /// The queue for deletions that may take seconds. If the process ends first, the remaining files stay.
     static let removals = DispatchQueue(label: "SQLiteURLCache.removals", qos: .utility)
 
-    /// The names in a directory; nil if there is no such directory.
+    /// The names in a directory that begin with a prefix; nil if there is no such directory.
     ///
     /// - Throws: if the directory can't be read, which does not mean that it is empty.
-    static func names(in path: String, followsLink: Bool = false) throws(SQLiteFailure) -> [String]? {
+    static func names(
+        in path: String, prefix: String = "", followsLink: Bool = false
+    ) throws(SQLiteFailure) -> [String]? {
         let file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
         if file < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
         guard file >= 0, let directory = fdopendir(file) else {
@@ -24,8 +26,11 @@ enum FileSystem {
             errno = 0
             guard let entry = readdir(directory) else { break }
             // The address of the first element: the compiler takes half a second for a copy of the whole tuple of 256 elements.
-            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
-            if name != ".", name != ".." { names.append(name) }
+            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { name in
+                // A user's folder may have very many other names.
+                strncmp(name, prefix, prefix.utf8.count) == 0 ? String(cString: name) : nil
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
         }
         if errno != 0 { throw .system("\(path) can't be listed") }
         return names

@@ -76,7 +76,12 @@ final class ManagedCache: Sendable {
         let entries = lookUp(request).filter { entry in
             if case .stored(let stored) = entry { wantsPart || stored.response.part == nil } else { false }
         }
-        guard !wantsPart, request.method == "GET", request.policy.looksUp else { return entries }
+        // A load that the cache answers does not read the folder of its destination, which may be large.
+        if case .reuse = rules.decision(for: request, among: entries.map(\.candidate), at: time.now) { return entries }
+        guard !wantsPart, request.method == "GET", request.policy.looksUp else {
+            places.sweep()
+            return entries
+        }
         abandoned.wait(for: places.url)
         return entries + places.kept().map(CacheEntry.partial)
     }

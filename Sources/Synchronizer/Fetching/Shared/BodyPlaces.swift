@@ -33,7 +33,12 @@ struct BodyPlaces: Sendable {
     }
 
     /// The beginnings of bodies that earlier loads have kept.
+    ///
+    /// Also removes what killed processes have left beside the destination. So each load to it that needs the server must call
+    /// this or `sweep()`, and once is enough.
     func kept() -> [KeptPartial] { (store?.keptPartials(for: url) ?? []) + (besides?.kept(for: url) ?? []) }
+
+    func sweep() { besides?.sweep() }
 
     /// Throws if there is no space for the rest of a body of that length. If the destination is on another file system, it will be
     /// a copy of the file: then this also throws if there is no space for that copy.

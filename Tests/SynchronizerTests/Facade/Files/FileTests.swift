@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedServer
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -129,6 +130,29 @@ struct FileTests {
         _ = try await synchronizer.load(files.resource("two"))
         #expect(files.content("two") == body)
         #expect(files.content("one") != body)
+    }
+
+    @Test(
+        "from the cache do not read the folder of their destination; others remove what a killed process has left there"
+    )
+    func leftBehind() async throws {
+        let body = FileBench.body(100_000)
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""]).conditional()
+        let synchronizer = files.synchronizer()
+        _ = try await synchronizer.load(files.resource())
+        let checksum = String(Data("file".utf8).withUnsafeBytes { Checksum64.of($0) }, radix: 16)
+        let padding = String(repeating: "0", count: 16 - checksum.count)
+        let left = ".download-\(padding)\(checksum)-0123456789abcdef"
+        try Data(body.prefix(10)).write(to: files.file(left))
+        #expect(try await synchronizer.loaded(files.resource()).source == .cache)
+        #expect(try files.names == [left, "file"])
+        bench.clock.advance(by: 100)
+        #expect(try await synchronizer.loaded(files.resource()).source == .revalidated)
+        #expect(try files.names == ["file"])
+        try Data(body.prefix(10)).write(to: files.file(left))
+        let request = URLRequest(url: bench.server.url("/a"), cachePolicy: .reloadIgnoringLocalCacheData)
+        _ = try await synchronizer.load(FileResource(request: request, to: files.file()))
+        #expect(try files.names == ["file"])
     }
 
     @Test("are confirmed by the server without another transfer of the body")
