@@ -142,6 +142,37 @@ struct SpaceTests {
         #expect(try database().integer(Schema.countEntries) == 100 - evicted)
     }
 
+    @Test(
+        "a body file counts as its entry says, though it is missing, or somebody has made it longer through a link",
+        arguments: [0, 10 << 20], [false, true])
+    func otherLength(_ length: Int, isCounted: Bool) throws {
+        let capacity = 8 << 20
+        try fill(4, size: 40_000, capacity: capacity)
+        let name = try #require(try FileSystem.names(in: directory.bodies)?.first)
+        let path = directory.bodies + "/" + name
+        try #require(length == 0 ? unlink(path) == 0 : truncate(path, off_t(length)) == 0)
+        if isCounted { try database().execute("UPDATE usage SET files = -1") }
+        let connection = try writeConnection()
+        let budget = DiskBudget(capacity: capacity)
+        #expect(try connection.change(needing: DiskNeed(), budget: budget, marking: {}) == 0)
+        #expect(try database().integer(Schema.fileBytes) == 4 * 40_960)
+        let id = try #require(Int64(name))
+        _ = try connection.transaction { try connection.remove(id) }
+        #expect(try database().integer(Schema.fileBytes) == 3 * 40_960)
+        #expect(FileSystem.status(path) == nil)
+    }
+
+    @Test("the files are counted after a corrupt entry was removed, whose length says nothing")
+    func corruptLength() throws {
+        try fill(4, size: 40_000, capacity: 8 << 20)
+        let id = try #require(try FileSystem.names(in: directory.bodies)?.first.flatMap { Int64($0) })
+        try database().execute("UPDATE entries SET length = 1 << 30 WHERE id = \(id)")
+        let connection = try writeConnection()
+        _ = try connection.transaction { try connection.remove(id) }
+        #expect(try database().integer(Schema.fileBytes) == -1)
+        #expect(try connection.transaction { try connection.usage().files } == 3 * 40_960)
+    }
+
     @Test("the file of the leases counts like the others")
     func leases() throws {
         let cache = directory.cache()

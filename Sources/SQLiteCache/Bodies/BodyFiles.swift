@@ -84,19 +84,18 @@ struct BodyFiles: Hashable, Sendable {
         return !names.isEmpty
     }
 
-    /// Deletes the settled files without an entry; returns the bytes that all files with an entry take on the disk.
-    func sweep(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Int64 {
-        var bytes: Int64 = 0
-        for folder in [settled, moving] {
-            for name in try FileSystem.names(in: folder) ?? [] {
-                let path = folder + "/" + name
-                if let id = Int64(name), String(id) == name, try exists(id) {
-                    bytes += Self.allocatedBytes(path) ?? 0
-                } else if folder == settled {
-                    FileSystem.remove(path)
-                }
+    /// Deletes the settled files without an entry.
+    func sweep(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
+        for name in try FileSystem.names(in: settled) ?? [] {
+            guard let id = Int64(name), String(id) == name, try exists(id) else {
+                FileSystem.remove(settled + "/" + name)
+                continue
             }
         }
-        return bytes
+    }
+
+    /// The length of a file; nil if there is no file.
+    func length(of id: Int64) -> Int64? {
+        (FileSystem.status(settledPath(id)) ?? FileSystem.status(movingPath(id))).map { Int64($0.st_size) }
     }
 }

@@ -157,6 +157,8 @@ enum Schema {
     static let lengthOfEntry = "SELECT length FROM entries WHERE id = ?"
     static let fileBytes = "SELECT files, checksum FROM usage"
     static let setFileBytes = "UPDATE usage SET files = ?, checksum = ?"
+    /// In the columns of `Victim`. It reads the index by use alone.
+    static let entriesWithFiles = victims + " WHERE length > \(StoredBody.largestInDatabase)"
     static let countEntries = "SELECT count(*) FROM entries"
     static let pageSize = "PRAGMA page_size"
     static let pageCount = "PRAGMA page_count"

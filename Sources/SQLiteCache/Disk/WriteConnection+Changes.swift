@@ -184,11 +184,12 @@ extension WriteConnection {
     /// - Returns: the length of the body; nil if there is no such entry.
     private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int64? {
         guard let length = try length(of: id) else { return nil }
+        let fileBytes = try moveFileAway(id, length: length)
         try statement(Schema.deleteEntry).run(id)
         if database.changes == 0 { throw .corruption("the database does not remove an entry") }
         // The length determines where the body is. It may be corrupt, so the body's row is removed in any case.
         try statement(Schema.deleteBody).run(id)
-        try removeFile(id, length: length)
+        try subtract(fileBytes: fileBytes)
         return length
     }
 

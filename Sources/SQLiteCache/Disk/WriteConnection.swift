@@ -17,8 +17,7 @@ final class WriteConnection {
 
     /// Whether the current transaction has found files that a killed process has left.
     private var hasFoundLeftovers = false
-    /// Whether the current transaction has removed an entry whose body file was missing, or had another length. Then the number in
-    /// `usage` is wrong.
+    /// Whether the current transaction has removed an entry whose length may be corrupt. Then the number in `usage` may be wrong.
     private var mustCountFiles = false
 
     /// The capacity for which `shrink` has checked the usage.
@@ -148,9 +147,35 @@ final class WriteConnection {
         if database.changes != 1 { throw .corruption("the database does not store the size of its files") }
     }
 
+    /// Deletes the files without an entry, and counts those of all entries.
     func countFiles() throws(SQLiteFailure) {
-        let bytes = try files.sweep(whoseEntryExists: hasFile)
+        try files.sweep(whoseEntryExists: hasFile)
+        var bytes: Int64 = 0
+        let entries = try statement(Schema.entriesWithFiles)
+        defer { entries.reset() }
+        while try entries.step() {
+            let (id, length) = (entries.integer(Schema.Victim.id), entries.integer(Schema.Victim.length))
+            bytes += try countedBytes(of: id, length: length, found: files.length(of: id)) ?? 0
+        }
         if try fileBytes() != bytes { try set(fileBytes: bytes) }
+    }
+
+    /// The bytes that the body file of an entry counts; nil if the entry is corrupt. A file counts as long as its entry says, even if
+    /// it is missing, or if somebody has made it longer through a hard link: that must not evict other entries.
+    ///
+    /// - Parameters:
+    ///   - length: the length of the body according to the entry, or to an index.
+    ///   - found: the length of the file; nil if there is none.
+    private func countedBytes(of id: Int64, length: Int64, found: Int64?) throws(SQLiteFailure) -> Int64? {
+        func bytes(_ length: Int64) -> Int64 {
+            length > StoredBody.largestInDatabase ? BodyFiles.allocatedBytes(length: length) : 0
+        }
+        if found == (length > StoredBody.largestInDatabase ? length : nil) { return bytes(length) }
+        let entry = try statement(Schema.entry)
+        defer { entry.reset() }
+        entry.bind(id, at: 0)
+        guard try entry.step(), case .row(_, let body) = try DecodedRow(entry) else { return nil }
+        return bytes(Int64(body.length))
     }
 
     private static func checksum(of fileBytes: Int64) -> Int64 {
@@ -191,18 +216,18 @@ final class WriteConnection {
         unlink(files.movingPath(id))
     }
 
-    /// - Parameter length: the length of the body according to the entry, which may be corrupt.
-    func removeFile(_ id: Int64, length: Int64) throws(SQLiteFailure) {
-        if let found = files.moveAway(id) {
-            movedAway.append(id)
-            // The app may have edited the file through a hard link.
-            if found == length {
-                try add(fileBytes: -BodyFiles.allocatedBytes(length: length))
-            } else {
-                mustCountFiles = true
-            }
-        } else if length > StoredBody.largestInDatabase {
-            mustCountFiles = true
-        }
+    /// Moves away the file of an entry that is about to be removed; returns the bytes that it has counted, or nil if the entry is
+    /// corrupt.
+    ///
+    /// - Parameter length: the length of the body according to the entry.
+    func moveFileAway(_ id: Int64, length: Int64) throws(SQLiteFailure) -> Int64? {
+        let found = files.moveAway(id)
+        if found != nil { movedAway.append(id) }
+        return try countedBytes(of: id, length: length, found: found)
+    }
+
+    /// Subtracts the bytes of a file whose entry was removed. If they are not known, the next transaction counts the files.
+    func subtract(fileBytes: Int64?) throws(SQLiteFailure) {
+        if let fileBytes { try add(fileBytes: -fileBytes) } else { mustCountFiles = true }
     }
 }
