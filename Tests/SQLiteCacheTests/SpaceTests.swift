@@ -186,5 +186,10 @@ struct SpaceTests {
         try Data(repeating: 1, count: 100_000).write(to: directory.url.appendingPathComponent("Leases"))
         #expect(cache.diskUsage >= before + 100_000)
         #expect(try connection.usage().files >= counted + 100_000)
+        try Data(repeating: 1, count: 2_000_000).write(to: directory.url.appendingPathComponent("Leases"))
+        #expect(cache.diskUsage < before + 500_000)
+        #expect(try connection.usage().files < counted + 500_000)
+        #expect(LeaseFile(directory: directory.files).grant(1, at: 1, for: 1000) != .unavailable)
+        #expect(FileSystem.status(directory.files.leases)?.st_size ?? 0 < 500_000)
     }
 }

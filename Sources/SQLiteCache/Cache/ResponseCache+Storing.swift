@@ -68,7 +68,7 @@ extension ResponseCache {
     var diskUsage: Int {
         guard !ForkedProcess.isCurrent else { return 0 }
         let pending = state.withLock { $0.log.bodyBytes }
-        let files = (readDisk { try $0.bodyFileBytes() } ?? 0) + FileSystem.allocatedBytes(directory.leases)
+        let files = (readDisk { try $0.bodyFileBytes() } ?? 0) + LeaseFile.allocatedBytes(in: directory)
         let generation = try? Generation.newest(in: directory)
         let database = (generation?.allocatedBytes ?? 0) + (generation?.partials.bytes ?? 0)
         return Int(clamping: files + database) + pending

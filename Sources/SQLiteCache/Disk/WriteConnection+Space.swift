@@ -10,7 +10,7 @@ extension WriteConnection {
         return DiskUsage(
             pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
             freePages: try number(Schema.freePageCount),
-            files: (try fileBytes() ?? 0) + partials + FileSystem.allocatedBytes(directory.leases))
+            files: (try fileBytes() ?? 0) + partials + LeaseFile.allocatedBytes(in: directory))
     }
 
     /// Runs `change` in a transaction once there is room for it. Earlier transactions evict the least recently used entries.

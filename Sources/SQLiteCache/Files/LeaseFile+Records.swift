@@ -12,7 +12,10 @@ extension LeaseFile {
         for isLastTry in [false, true] {
             let file = Foundation.open(path, flags, 0o600)
             var status = stat()
-            if file >= 0, fstat(file, &status) == 0, status.isOwnFile { return file }
+            if file >= 0, fstat(file, &status) == 0, status.isOwnFile {
+                if status.st_size > length { ftruncate(file, off_t(length)) }
+                return file
+            }
             if file >= 0 { close(file) }
             guard creates, !isLastTry, FileSystem.status(path)?.isOwnFile == false,
                 unlink(path) == 0 || rmdir(path) == 0
@@ -22,6 +25,15 @@ extension LeaseFile {
     }
 
     static let (size, expiryOffset) = (32, 16)
+    static let markSize = 16
+    /// The length of a file with all slots and marks, in bytes.
+    private static let length = slots * size + (1 + slots) * markSize
+
+    /// The bytes that the file takes on the disk. A longer file, which somebody else has made, does not count more: it must not
+    /// evict entries, and is cut when it is opened.
+    static func allocatedBytes(in directory: CacheDirectory) -> Int64 {
+        min(FileSystem.allocatedBytes(directory.leases), Int64(length + 4095) / 4096 * 4096)
+    }
 
     static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
 

@@ -244,8 +244,6 @@ extension LeaseFile {
         slots * size + (url.map { 1 + Int($0 % UInt64(slots)) } ?? 0) * markSize
     }
 
-    private static let markSize = 16
-
     private static func microseconds(_ time: Date) -> UInt64 {
         let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
         return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18)))
