@@ -68,6 +68,17 @@ struct DamagedPartialTests {
         }
     }
 
+    @Test("get checkpoints that count, after a record that was cut short within one")
+    func cutShort() throws {
+        try body.prefix(Self.checkpoints[1]).write(to: URL(fileURLWithPath: path))
+        try record.dropLast(7).write(to: URL(fileURLWithPath: recordPath))
+        var file = place.kept(for: Self.url).first?.open()
+        #expect(file?.count == Self.checkpoints[0])
+        try body[Self.checkpoints[0]..<900].withUnsafeBytes { try file?.append($0) }
+        file = nil
+        #expect(try found() == 900)
+    }
+
     @Test(
         "are not used if the last checkpoint has a length that the file does not have",
         arguments: [0, 701, 999, 1000, 1001, 1 << 40, UInt64(Int.max)])

@@ -11,11 +11,13 @@ package struct KeptPartial: Sendable {
     /// The bytes up to the last checkpoint, and their checksum.
     package let count: Int
     let checksum: UInt64
+    /// The length of the record up to the last checkpoint.
+    let recordLength: Int
 
     /// Reads a record; nil if it is malformed, if it has no checkpoint, or if no byte of the body is missing.
     init?(in place: PartialFiles, name: String) {
         guard let bytes = FileSystem.contents(of: place.recordPath(name), limit: PartialRecord.largest),
-            let (stored, checkpoint) = PartialRecord.decode(bytes), checkpoint.count > 0,
+            let (stored, checkpoint, length) = PartialRecord.decode(bytes), checkpoint.count > 0,
             checkpoint.count < stored.part?.completeLength ?? .max
         else { return nil }
         let part = StoredResponse.Part(range: 0..<checkpoint.count, completeLength: stored.part?.completeLength)
@@ -24,7 +26,7 @@ package struct KeptPartial: Sendable {
         response.fields[FieldName.contentRange] = part.contentRange
         response.fields[FieldName.contentLength] = String(checkpoint.count)
         (self.place, self.name, self.response) = (place, name, response)
-        (count, checksum) = (checkpoint.count, checkpoint.checksum)
+        (count, checksum, recordLength) = (checkpoint.count, checkpoint.checksum, length)
     }
 
     /// Opens the file to append the rest; nil if its bytes do not match the checkpoint, or if another load is writing it.
@@ -75,23 +77,24 @@ enum PartialRecord {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// The response and the last checkpoint before any that is cut short or corrupt; nil if the bytes are no record.
-    static func decode(_ data: Data) -> (StoredResponse, Checkpoint)? {
+    /// The response and the last checkpoint before any that is cut short or corrupt, and the length up to there; nil if the bytes
+    /// are no record.
+    static func decode(_ data: Data) -> (response: StoredResponse, last: Checkpoint, length: Int)? {
         data.withUnsafeBytes { bytes in
             guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
                 length + 16 <= bytes.count,
                 number(in: bytes, at: 8 + length) == checksum(of: bytes, in: 8..<(8 + length)),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]))?.decoded
             else { return nil }
-            var last = Checkpoint(count: 0, checksum: 0)
+            var (last, end) = (Checkpoint(count: 0, checksum: 0), 16 + length)
             for start in stride(from: 16 + length, through: bytes.count - checkpointSize, by: checkpointSize) {
                 guard let count = number(in: bytes, at: start).flatMap({ Int(exactly: $0) }),
                     let checksum = number(in: bytes, at: start + 8),
                     number(in: bytes, at: start + 16) == self.checksum(of: bytes, in: start..<(start + 16))
                 else { break }
-                last = Checkpoint(count: count, checksum: checksum)
+                (last, end) = (Checkpoint(count: count, checksum: checksum), start + checkpointSize)
             }
-            return (record.response, last)
+            return (record.response, last, end)
         }
     }
 

@@ -95,6 +95,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
         reserved = Int(status.st_size)
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        // After bytes that are no checkpoint, later checkpoints would not count.
+        if record >= 0 { ftruncate(record, off_t(kept.recordLength)) }
         state = Locked(State(isKept: record >= 0, names: 1))
         ForkedProcess.willClose(descriptor)
     }
@@ -149,8 +151,14 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         // A whole body, or one that is too long, has no rest to request.
         guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
-        // If the write cuts the checkpoint short, `decode` ignores it and all that follow: an earlier checkpoint counts.
-        if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
+        var status = stat()
+        guard fstat(record, &status) == 0 else { return }
+        if Foundation.write(record, Array(bytes), bytes.count) == bytes.count {
+            checkpointed = count
+        } else {
+            // `decode` ignores a checkpoint that is cut short, and all that follow.
+            ftruncate(record, status.st_size)
+        }
     }
 
     /// Keeps the bytes for a later load, which may continue the file at once. From then on, this object must not write the file.
