@@ -91,6 +91,21 @@ struct GenerationTests {
         #expect(try directory.generation == next)
     }
 
+    @Test("the database of an older generation is deleted at once, before its body files")
+    func olderDatabase() throws {
+        try directory.makeGeneration()
+        let older = try directory.generation
+        try Data([1]).write(to: URL(fileURLWithPath: older.bodies.settledPath(1)))
+        try Generation.make(after: older, in: directory.files)
+        FileSystem.removals.suspend()
+        try directory.generation.removeOthers(in: directory.files)
+        let old = try FileSystem.names(in: directory.url.path)?.first { $0.hasPrefix("Old-") }
+        let left = try FileSystem.names(in: directory.url.path + "/" + (old ?? ""))
+        FileSystem.removals.resume()
+        #expect(old != nil && left?.contains("Bodies") == true && left?.contains("Database") == false)
+        directory.waitForRemovals()
+    }
+
     @Test("a generation that has no predecessor, because the disk was full, gets another number than earlier ones")
     func newNumber() throws {
         try directory.files.prepare()

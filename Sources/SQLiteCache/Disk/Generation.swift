@@ -130,10 +130,7 @@ struct Generation: Hashable, Sendable {
     /// worked.
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
-        guard let removed = directory.discard(path) else { return errno == ENOENT }
-        // At once, for lookups that have the directory open. Nothing is removed through a link.
-        if FileSystem.status(removed)?.isDirectory == true { FileSystem.remove(removed + "/Database") }
-        return true
+        directory.discard(path) || errno == ENOENT
     }
 
     /// Whether the generation is the newest one. Also deletes temporary generations whose processes have ended.
@@ -188,14 +185,17 @@ extension CacheDirectory {
         try FileSystem.names(in: path, followsLink: true) ?? []
     }
 
-    /// Renames a file or directory, and deletes it in the background. If the process ends first, another one deletes it.
+    /// Renames a generation, and deletes it: the database at once, for lookups that have the directory open and would miss body
+    /// files, and the rest in the background. If the process ends first, another one deletes it.
     ///
-    /// - Returns: the new path; nil, with `errno`, if it could not be renamed.
+    /// - Returns: false, with `errno`, if it could not be renamed.
     @discardableResult
-    fileprivate func discard(_ path: String) -> String? {
+    fileprivate func discard(_ path: String) -> Bool {
         let removed = self.path + "/" + TemporaryGeneration.removed.newName()
-        guard rename(path, removed) == 0 else { return nil }
+        guard rename(path, removed) == 0 else { return false }
+        // Nothing is removed through a link.
+        if FileSystem.status(removed)?.isDirectory == true { FileSystem.remove(removed + "/Database") }
         FileSystem.removals.async { FileSystem.remove(removed) }
-        return removed
+        return true
     }
 }
