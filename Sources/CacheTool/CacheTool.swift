@@ -35,6 +35,7 @@ struct CacheTool {
         for line in Listing(items, at: Date()).lines { print(line) }
         print(summary(contents))
         if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read; --verify has the details.") }
+        if let corruption = contents.corruption { print("The rest can't be read: \(corruption)") }
         return 0
     }
 
@@ -43,6 +44,7 @@ struct CacheTool {
         let inspection = try CacheInspection(directory)
         let contents = try inspection.contents()
         var findings = try inspection.structuralCorruption().map { ["The database: \($0)"] } ?? []
+        if findings.isEmpty, let corruption = contents.corruption { findings.append("The database: \(corruption)") }
         if contents.corruptRows > 0 { findings.append("Rows that fail their check: \(contents.corruptRows)") }
         for entry in contents.entries where try inspection.isIntact(entry) == false {
             findings.append("The body of \(Words.printable(entry.response.url)) is missing or corrupt.")
@@ -56,15 +58,24 @@ struct CacheTool {
 
     /// Returns 1 if entries that were there before are left.
     private static func purge(_ directory: URL) throws -> Int32 {
-        let before = try CacheInspection(directory).contents()
+        let before = try contents(of: directory)
         // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.
         let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory)
         cache.removeAllCachedResponses()
         cache.flush()
-        let after = (try? CacheInspection(directory).contents().entries) ?? []
-        print("Removed \(summary(before))")
+        let after = (try? contents(of: directory).entries) ?? []
+        print("Removed \(before.corruption == nil ? summary(before) : "a corrupt cache.")")
         // Entries that another process has stored in the meantime do not count.
         return Set(before.entries.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
+    }
+
+    /// What can be read of a cache that is to be emptied, which may be corrupt.
+    private static func contents(of directory: URL) throws -> CacheInspection.Contents {
+        do {
+            return try CacheInspection(directory).contents()
+        } catch let unusable as CacheInspection.Unusable where unusable.isCorrupt {
+            return CacheInspection.Contents(corruption: unusable.description)
+        }
     }
 
     private static func summary(_ contents: CacheInspection.Contents) -> String {

@@ -107,6 +107,22 @@ struct CacheToolTests {
         #expect(try run().lines == ["0 responses, 0 B of bodies."])
     }
 
+    @Test("a corrupt cache is listed as far as it can be read, and removed", arguments: [0, 4096])
+    func corrupt(from start: Int) throws {
+        try fill()
+        try damageFile(at: directory.generation.database) { data in
+            for index in start..<data.count { data[index] = 0xff }
+        }
+        let (lines, status) = try run()
+        #expect(status == (start == 0 ? 2 : 0))
+        #expect(start == 0 || lines.last?.hasPrefix("The rest can't be read: ") == true, "\(lines)")
+        #expect(try run("--verify").status == (start == 0 ? 2 : 1))
+        let purge = try run("--purge")
+        #expect(purge.lines == ["Removed a corrupt cache."])
+        #expect(purge.status == 0)
+        #expect(try run().lines == ["0 responses, 0 B of bodies."])
+    }
+
     @Test("the cache is found in the directory that the initialiser was given, and in a folder above it")
     func found() throws {
         let cache = directory.url.appendingPathComponent("a program/SQLiteURLCache", isDirectory: true)

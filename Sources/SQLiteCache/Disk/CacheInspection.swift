@@ -20,11 +20,17 @@ package struct CacheInspection {
         package internal(set) var objects: [Entry] = []
         /// How many rows of the database failed their check.
         package internal(set) var corruptRows = 0
+        /// Why the rest of the database can't be read; nil if all of it was read.
+        package internal(set) var corruption: String?
+
+        package init(corruption: String? = nil) { self.corruption = corruption }
     }
 
     /// Why a directory can't be inspected.
     package struct Unusable: Error, CustomStringConvertible {
         package let description: String
+        /// Whether there is a cache, but a corrupt one.
+        package var isCorrupt = false
     }
 
     private let connection: ReadConnection
@@ -41,13 +47,25 @@ package struct CacheInspection {
         } catch let unusable as Unusable {
             throw unusable
         } catch {
-            throw Unusable(description: "The cache in \(directory.path) can't be used: \(error)")
+            throw Unusable(
+                description: "The cache in \(directory.path) can't be used: \(error)",
+                isCorrupt: (error as? SQLiteFailure)?.isCorruption == true)
         }
     }
 
-    /// Reads all rows; the responses are sorted, most recently used first.
+    /// Reads all rows, as far as that is possible; the responses are sorted, most recently used first.
     package func contents() throws -> Contents {
         var contents = Contents()
+        do {
+            try read(into: &contents)
+        } catch let failure as SQLiteFailure where failure.isCorruption {
+            contents.corruption = failure.message
+        }
+        contents.entries.sort { $0.lastUse > $1.lastUse }
+        return contents
+    }
+
+    private func read(into contents: inout Contents) throws {
         var last: Int64?
         repeat {
             let page = try connection.page(after: last)
@@ -59,12 +77,18 @@ package struct CacheInspection {
             }
             contents.corruptRows += page.corrupt
         } while last != nil
-        contents.entries.sort { $0.lastUse > $1.lastUse }
-        return contents
     }
 
     /// Whether every byte of an entry's body is as it was stored; nil if the entry no longer exists.
     package func isIntact(_ entry: Entry) throws -> Bool? {
+        do {
+            return try hasIntactBody(entry)
+        } catch let failure as SQLiteFailure where failure.isCorruption {
+            return false
+        }
+    }
+
+    private func hasIntactBody(_ entry: Entry) throws -> Bool? {
         // A body file that is missing at the first attempt may have been evicted with its row.
         for _ in 0..<2 {
             switch try connection.body(of: entry.id) {
@@ -79,7 +103,12 @@ package struct CacheInspection {
 
     /// The first error that SQLite's `integrity_check` finds; nil if it finds none.
     package func structuralCorruption() throws -> String? {
-        let findings = try connection.database.texts(Schema.integrityCheck)
-        return findings == ["ok"] ? nil : findings.first
+        do {
+            let findings = try connection.database.texts(Schema.integrityCheck)
+            return findings == ["ok"] ? nil : findings.first
+        } catch {
+            if error.isCorruption { return error.message }
+            throw error
+        }
     }
 }
