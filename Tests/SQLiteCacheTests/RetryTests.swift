@@ -7,48 +7,6 @@ import Testing
 
 @testable import SQLiteCache
 
-/// A removal that waits to be written.
-private final class OneRemoval: WriteSource {
-    private struct State {
-        var isWritten = false
-        var lostDatabases = 0
-    }
-
-    let diskCapacity = 8 << 20
-    var now: Date { Date() }
-    let url: String
-    private let state = Locked(State())
-    private let written = DispatchSemaphore(value: 0)
-
-    init(_ url: String) {
-        self.url = url
-    }
-
-    var isWritten: Bool { state.withLock { $0.isWritten } }
-    var lostDatabases: Int { state.withLock { $0.lostDatabases } }
-    func waitUntilWritten() { written.wait() }
-
-    let pendingEnd = 1
-
-    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
-        (isWritten ? [] : [.removeURL(url, urlKey: Checksum64.of(url))], 1)
-    }
-
-    func didWrite(before end: Int) {
-        state.withLock { $0.isWritten = true }
-        written.signal()
-    }
-
-    func didRemoveDatabase() { state.withLock { $0.lostDatabases += 1 } }
-    func diskFailed() -> Bool { true }
-    func didEvict(_ count: Int) {}
-    func didRefuse() {}
-    func abandonStores() {}
-    func diskIsBusy() {}
-    func takeUsageTimes() -> [Int64: Int64] { [:] }
-    func putBack(usageTimes: [Int64: Int64]) {}
-}
-
 @Suite("Changes that could not be written", .bounded)
 struct RetryTests {
     private let directory = TemporaryDirectory()
@@ -255,6 +213,21 @@ struct RetryTests {
             try Refusal.write.during(in: directory) { flush(writer, next) }
             #expect(try directory.generation == generation)
             #expect(!next.isWritten && next.lostDatabases == 0)
+        }
+
+        @Test("do not cost the generation if another process has held the lock in between")
+        func busyInBetween() throws {
+            try fill()
+            let generation = try directory.generation
+            let (writer, source, other) = (writer(), OneRemoval(url(1)), try directory.database())
+            try Refusal.write.during(in: directory) { flush(writer, source) }
+            time.withLock { $0 += 60_000_000_000 }
+            try other.execute(Schema.beginWriting)
+            flush(writer, source)
+            try other.execute(Schema.commit)
+            try Refusal.write.during(in: directory) { flush(writer, source) }
+            #expect(source.lostDatabases == 0)
+            #expect(try directory.generation == generation)
         }
 
         @Test("keep new responses in memory for two seconds if they are removals")

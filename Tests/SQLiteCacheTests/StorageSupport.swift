@@ -141,3 +141,45 @@ enum Sanitizers {
         return dlsym(program, "__tsan_init") != nil || dlsym(program, "__asan_init") != nil
     }()
 }
+
+/// A removal that waits to be written.
+final class OneRemoval: WriteSource {
+    private struct State {
+        var isWritten = false
+        var lostDatabases = 0
+    }
+
+    let diskCapacity = 8 << 20
+    var now: Date { Date() }
+    let url: String
+    private let state = Locked(State())
+    private let written = DispatchSemaphore(value: 0)
+
+    init(_ url: String) {
+        self.url = url
+    }
+
+    var isWritten: Bool { state.withLock { $0.isWritten } }
+    var lostDatabases: Int { state.withLock { $0.lostDatabases } }
+    func waitUntilWritten() { written.wait() }
+
+    let pendingEnd = 1
+
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+        (isWritten ? [] : [.removeURL(url, urlKey: Checksum64.of(url))], 1)
+    }
+
+    func didWrite(before end: Int) {
+        state.withLock { $0.isWritten = true }
+        written.signal()
+    }
+
+    func didRemoveDatabase() { state.withLock { $0.lostDatabases += 1 } }
+    func diskFailed() -> Bool { true }
+    func didEvict(_ count: Int) {}
+    func didRefuse() {}
+    func abandonStores() {}
+    func diskIsBusy() {}
+    func takeUsageTimes() -> [Int64: Int64] { [:] }
+    func putBack(usageTimes: [Int64: Int64]) {}
+}

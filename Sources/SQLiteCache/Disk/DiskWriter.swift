@@ -15,7 +15,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private var repaired: Generation?
     private var hasReportedFailure = false
     private var willRetry = false
-    /// Since when removals have failed.
+    /// Since when removals have failed without a pause.
     private var failingSince: UInt64?
 
     /// - Parameters:
@@ -93,6 +93,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
                 if changes.contains(where: \.isStore) { hasReportedFailure = false }
                 source.didWrite(before: end)
             case .failure(.busy):
+                failingSince = nil  // that another process writes says nothing of the disk
                 source.diskIsBusy()
                 retrySoon(source)
                 return false
@@ -120,7 +121,10 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// serve removed ones.
     private func removalsFailed(_ source: some WriteSource, isLast: Bool, because failure: WriteFailure) {
         guard source.diskFailed() else { return }
-        if failure == .outOfResources { return retrySoon(source) }
+        if failure == .outOfResources {
+            failingSince = nil
+            return retrySoon(source)
+        }
         let now = now()
         let since = failingSince ?? now
         failingSince = since
