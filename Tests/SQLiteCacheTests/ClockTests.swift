@@ -34,6 +34,19 @@ struct ClockTests {
         }
     }
 
+    @Test("does not keep usage times from being written")
+    func usageTimes() throws {
+        let cache = directory.cache(time: clock)
+        try store(0..<1, in: cache)
+        let id = try #require(cache.rows(of: url(0)).first).id
+        clock.move(by: 10)
+        cache.markUsed(id)
+        clock.move(by: -Self.year)
+        cache.markUsed(id)
+        cache.writer.queue.sync {}
+        #expect(cache.state.withLock { $0.usageTimes.isEmpty })
+    }
+
     @Test("does not make the cache evict what is stored from then on", arguments: [true, false])
     func eviction(isOpen: Bool) throws {
         clock.move(by: Self.year)

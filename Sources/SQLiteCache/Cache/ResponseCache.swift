@@ -14,8 +14,8 @@ final class ResponseCache: Sendable {
         var isWriting = false
         /// When responses were last used, by identifier, in milliseconds since 1970, where the database does not know it yet.
         var usageTimes: [Int64: Int64] = [:]
-        /// From when on the next use of a response writes `usageTimes`.
-        var writesUsageTimesAt = Date.distantFuture
+        /// When the first of `usageTimes` was noted; nil if the writer has been asked to write them.
+        var usageTimesBegan: Date?
         /// When the database was last asked for changes by other processes. A failed read counts as a change.
         var verifiedAt = Date.distantPast
         /// The generation at that moment; nil if this process may be replacing it.
@@ -122,12 +122,15 @@ final class ResponseCache: Sendable {
         let now = time.now
         let isDue = state.withLock { state in
             if isHit { state.counts.hits += 1 }
-            if state.usageTimes.isEmpty { state.writesUsageTimesAt = now.addingTimeInterval(usageTimesInterval) }
+            if state.usageTimes.isEmpty { state.usageTimesBegan = now }
             if state.usageTimes.count < maximumUsageTimes || state.usageTimes[id] != nil {
                 state.usageTimes[id] = now.milliseconds
             }
-            guard now >= state.writesUsageTimesAt, state.diskCapacity > 0 else { return false }
-            state.writesUsageTimesAt = .distantFuture
+            // The absolute value, because the clock may have been set back.
+            guard let began = state.usageTimesBegan, abs(now.timeIntervalSince(began)) >= usageTimesInterval,
+                state.diskCapacity > 0
+            else { return false }
+            state.usageTimesBegan = nil
             return true
         }
         if isDue { writer.flush(from: self) {} }
