@@ -17,7 +17,7 @@ enum Shortage {
 
     /// Lets it be short while `body` runs.
     func during(_ body: () -> Void) {
-        signal(SIGXFSZ, SIG_IGN)  // writes fail instead
+        signal(SIGXFSZ, SIG_DFL)  // ends the process if a write raises it
         let (resource, value) =
             switch self {
             case .fileSize(let bytes): (Self.resources.0, bytes)

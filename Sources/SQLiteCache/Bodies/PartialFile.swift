@@ -138,7 +138,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         try checkProcess()
         if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, at: path) }
         guard place.isCounted, length > reserved else { return }
-        guard ftruncate(descriptor, off_t(length)) == 0 else { throw .system(path) }
+        guard FileSizeLimit.allows(length), ftruncate(descriptor, off_t(length)) == 0 else { throw .system(path) }
         reserved = length
     }
 
@@ -152,7 +152,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
         var status = stat()
-        guard fstat(record, &status) == 0 else { return }
+        guard fstat(record, &status) == 0, FileSizeLimit.allows(Int(status.st_size) + bytes.count) else { return }
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count {
             checkpointed = count
         } else {

@@ -8,6 +8,7 @@ enum Descriptor {
 
     /// Returns false, with `errno`, if not all bytes could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at position: Int) -> Bool {
+        guard FileSizeLimit.allows(position + bytes.count) else { return false }
         var done = 0
         while done < bytes.count {
             guard let start = bytes.baseAddress else { return false }

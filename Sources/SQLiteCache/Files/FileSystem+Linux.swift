@@ -19,6 +19,8 @@
         /// Makes a new file that shares the blocks of an open one until either is changed (btrfs, XFS, bcachefs); returns
         /// whether the file system can.
         static func clone(_ file: Int32, to path: String) -> Bool {
+            var status = stat()
+            guard fstat(file, &status) == 0, FileSizeLimit.allows(Int(status.st_size)) else { return false }
             let clone: UInt = 0x4004_9409  // FICLONE, a macro that Swift does not import
             return (try? make(path) { ioctl($0, clone, file) == 0 }) ?? false
         }

@@ -18,6 +18,7 @@ import SynchronizerSupport
 /// - **No write is atomic**, whatever the file system promises. So each writer has a journal while it changes pages.
 /// - **A write that finds no space fails with an extended code of its own.** SQLite also returns `SQLITE_FULL` if a corrupt
 ///   database contains a page number beyond its limit.
+/// - **No write raises a signal** (`FileSizeLimit`).
 /// - **Only regular files of this user are opened.** Opening a FIFO would wait for another process, and a link leads
 ///   elsewhere.
 ///
@@ -29,6 +30,8 @@ enum UnmappedFiles {
     static let lockFreeName = "Synchronizer-lock-free"
     /// The extended result code of a write for which the disk has no space (sqlite.org/rescode.html).
     static let noSpace = SQLITE_FULL | 1 << 8
+    /// The extended result code of a write that fails for another reason: `SQLITE_IOERR_WRITE`.
+    private static let cannotWrite = SQLITE_IOERR | 3 << 8
     /// Registers both VFSs when it is first read. Whether that worked.
     static let areRegistered = register(name, isLockFree: false) && register(lockFreeName, isLockFree: true)
 
@@ -109,6 +112,7 @@ enum UnmappedFiles {
             copy.pointee.iVersion = 1
             copy.pointee.xWrite = { file, bytes, count, offset in
                 guard let write = file?.pointee.pMethods.successor().pointee.xWrite else { return SQLITE_IOERR }
+                guard FileSizeLimit.allows(Int(offset) + Int(count)) else { return UnmappedFiles.cannotWrite }
                 let code = write(file, bytes, count, offset)
                 return code == SQLITE_FULL ? UnmappedFiles.noSpace : code
             }
