@@ -48,7 +48,7 @@ package final class BodyFile: Sendable {
     }
 
     /// Passes the body to `body` in pieces. At the end, throws if these were not the bytes of the body: a caller may have a hard
-    /// link to the file, through which he has changed it since it was opened.
+    /// link to the file, and may have changed it since it was opened.
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var checksum = RunningChecksum()
         let isRead = try Descriptor.read(range, of: descriptor) { piece in
