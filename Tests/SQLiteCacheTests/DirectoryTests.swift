@@ -207,7 +207,7 @@ struct DirectoryTests {
         "if the disk is full for a while, the cache loses nothing but what was removed, and one line says so",
         .enabled(if: ChildProcess.isAvailable),
         .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"),
-        arguments: ["full", "no-descriptors", "full-removal", "full-bodies", "full-objects"])
+        arguments: ["full", "no-descriptors", "full-removal", "full-bodies", "full-objects", "full-here"])
     func fullDisk(_ mode: String) throws {
         let directory = TemporaryDirectory()
         let cache = directory.cache()

@@ -178,6 +178,9 @@ struct FlippedBitTests {
         try damageIdentifier(cache, entry: 350 + batch - 1, bit: bit)
         cache.change(.removeSince(moment))
         cache.flush()
+        // Before a lookup meets the damage, and has the database replaced.
+        let condition = "NOT INDEXED WHERE stored >= \(moment)"
+        #expect(try directory.database().integer("SELECT count(*) FROM entries \(condition)") == 0)
         #expect(found(cache, of: 600).allSatisfy { $0 < 350 })
         try store(cache, 0)
         cache.flush()

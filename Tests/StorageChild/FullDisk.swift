@@ -17,7 +17,12 @@ enum Shortage {
 
     /// Lets it be short while `body` runs.
     func during(_ body: () -> Void) {
-        signal(SIGXFSZ, SIG_DFL)  // ends the process if a write raises it
+        // A write that raises this signal ends the process. The thread that started the process may have blocked it.
+        signal(SIGXFSZ, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGXFSZ)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         let (resource, value) =
             switch self {
             case .fileSize(let bytes): (Self.resources.0, bytes)
@@ -96,6 +101,22 @@ struct FullDisk {
         guard cache.statistics.entries == 3 else { fail("\(cache.statistics)") }
         clock.advance(by: 2)  // memory asks the database whether anything has changed, and no longer trusts itself
         for key in [1, 5, 6] { remember(key) }
+    }
+
+    /// Writes on this thread fail, and raise no signal. Threads of dispatch queues block it.
+    func checkOwnThread() {
+        store(2...3)
+        let url = "https://example.com/partial"
+        guard let file = cache.makePartial(for: url, resumable: nil, length: 1 << 20) else { fail("no file") }
+        Shortage.fileSize(1 << 19).during {
+            let body = [UInt8](repeating: 1, count: 600_000)
+            if (try? body.withUnsafeBytes { try file.append($0) }) != nil { fail("the body was written") }
+            if cache.makePartial(for: url, resumable: nil, length: 1 << 20) != nil { fail("a file is too long") }
+        }
+        Shortage.fileSize(0).during {
+            if cache.makePartial(for: url, resumable: nil, length: 1 << 20) != nil { fail("a file is not empty") }
+        }
+        for key in [2, 3] { remember(key) }
     }
 
     /// Objects that can't be written are not there, and nothing else is gone.

@@ -118,6 +118,7 @@ case "full": FullDisk(directory).checkStores(.fileSize(0))
 case "no-descriptors": FullDisk(directory).checkStores(.descriptors)
 case "full-removal": FullDisk(directory).checkRemoval()
 case "full-objects": FullDisk(directory).checkObjects()
+case "full-here": FullDisk(directory).checkOwnThread()
 case "full-bodies": FullDisk(directory).checkLargeBodies()
 
 case "read-only":  // in a directory of its own, in which it may write at times
