@@ -4,6 +4,9 @@
 
 import Foundation
 
+/// An enumeration in Glibc.
+let RLIMIT_FSIZE: Int32 = 1
+
 extension stat {
     var st_mtimespec: timespec { st_mtim }
     var st_ctimespec: timespec { st_ctim }
