@@ -9,6 +9,14 @@ import Testing
 @Suite(.bounded) struct FileUploadTests {
     private let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
 
+    private func upload(_ file: URL, on bench: Bench) async {
+        var request = URLRequest(url: bench.server.url())
+        request.httpMethod = "PUT"
+        bench.session.uploadTask(with: request, fromFile: file).resume()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(nil))
+    }
+
     @Test func `a file is sent again after a redirect that keeps the method, and after a challenge`() async throws {
         let credential = URLCredential(user: "user", password: "pass", persistence: .none)
         let bench = try Bench(Recorder(challenging: { _ in (.useCredential, credential) }))
@@ -20,11 +28,7 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try body.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        var request = URLRequest(url: bench.server.url())
-        request.httpMethod = "PUT"
-        bench.session.uploadTask(with: request, fromFile: file).resume()
-        await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.last == .end(nil))
+        await upload(file, on: bench)
         #expect(bench.server.requests.map(\.body) == [body, body, body])
     }
 
@@ -38,11 +42,7 @@ import Testing
         let (file, link) = (directory.appendingPathComponent("file"), directory.appendingPathComponent("link"))
         try body.write(to: file)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
-        var request = URLRequest(url: bench.server.url())
-        request.httpMethod = "PUT"
-        bench.session.uploadTask(with: request, fromFile: link).resume()
-        await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.last == .end(nil))
+        await upload(link, on: bench)
         #expect(bench.server.requests.first?["Content-Length"] == "300000")
         #expect(bench.server.requests.map(\.body) == [body])
     }
@@ -56,11 +56,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: pipe) }
         let body = body
         Thread.detachNewThread { try? body.write(to: pipe) }
-        var request = URLRequest(url: bench.server.url())
-        request.httpMethod = "PUT"
-        bench.session.uploadTask(with: request, fromFile: pipe).resume()
-        await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.last == .end(nil))
+        await upload(pipe, on: bench)
         #expect(bench.server.requests.first?["Transfer-Encoding"] == "chunked")
         #expect(bench.server.requests.map(\.body) == [body])
     }

@@ -31,7 +31,7 @@ struct SelectingTable {
         one("vary.star-first", vary: ", *, A", asked: "", presented: "", false, "a member * never matches"),
         one(
             "vary.malformed", vary: "Accept-Language; Cookie", asked: "Accept-Language: en",
-            presented: "Accept-Language: en", false, "nobody knows which fields are meant"),
+            presented: "Accept-Language: en", false, "the fields that it means are unknown"),
         one("vary.malformed-member", vary: "A, \"B\"", asked: "A: 1", presented: "A: 1", false, "one member suffices"),
         one("vary.space", vary: "A", asked: "A: 1, 2", presented: "A: 1 ,  2", true, "white space means nothing"),
         one("vary.lines", vary: "A", asked: "A: 1, 2", presented: "A: 1\nA: 2", true, "lines are combined"),

@@ -143,7 +143,7 @@ struct SpaceTests {
     }
 
     @Test(
-        "a body file counts as its entry says, though it is missing, or somebody has made it longer through a link",
+        "a body file counts as its entry says, even if it is missing, or was made longer through a link",
         arguments: [0, 10 << 20], [false, true])
     func otherLength(_ length: Int, isCounted: Bool) throws {
         let capacity = 8 << 20

@@ -56,6 +56,12 @@ private final class OneStore: WriteSource {
 
 @Suite("Writing behind the caller's back", .bounded)
 struct WriterTests {
+    private func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
+        StoredRow(
+            id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
+            variant: variant, bodySize: 0)
+    }
+
     @Test("a flush that finds another process writing ends after a while, and the change is written later")
     func busy() throws {
         let directory = TemporaryDirectory()
@@ -121,11 +127,6 @@ struct WriterTests {
 
     @Test("an entry that an update has replaced does not come back if the disk is newer than the lookup assumed")
     func replayedUpdate() {
-        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
-            StoredRow(
-                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
-                variant: variant, bodySize: 0)
-        }
         let update = RowUpdate(
             id: 1, url: "https://example.com/x", urlKey: 7, record: EncodedRecord(), variant: 20, revision: 3,
             stored: 3, isMemoryOnly: false)
@@ -184,11 +185,6 @@ struct WriterTests {
     @Test("a pending store is superseded by one of its variant, unless an update may have changed the variant")
     func superseded() {
         var log = ChangeLog()
-        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
-            StoredRow(
-                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
-                variant: variant, bodySize: 0)
-        }
         var revisions: [Int64] { log.changes(for: 7).compactMap(\.revision) }
         for (id, variant) in [(1, 10), (2, 20), (3, 10)] as [(Int64, UInt64)] { log.append(.store(row(id, variant))) }
         #expect(revisions == [2, 3])
@@ -212,11 +208,6 @@ struct WriterTests {
     @Test("superseded changes do not stay, and a batch that was taken before they went has the same numbers afterwards")
     func supersededChangesGo() {
         var log = ChangeLog()
-        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
-            StoredRow(
-                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
-                variant: variant, bodySize: 0)
-        }
         log.append(.store(row(1, 1)))
         log.append(.removeURL("https://example.com/x", urlKey: 7))
         let batch = log.batch(maximumCount: 2, maximumBytes: 1 << 20)

@@ -47,7 +47,7 @@ extension ConnectionPool {
 
     /// Call it when a transfer has ended without a connection. If many end at a time, `settle` looks for waiting transfers once.
     func connectionFailed(to peer: String) {
-        awaited[peer, default: false] = awaited[peer] ?? false
+        if awaited[peer] == nil { awaited[peer] = false }
     }
 
     /// Starts the transfers again that wait in libcurl for a connection to a peer: all of them if there is one, or else the first,

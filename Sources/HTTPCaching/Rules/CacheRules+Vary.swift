@@ -135,7 +135,7 @@ extension ResponseFacts {
     var varyNames: [String] { fieldNames(in: vary) }
 
     /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1). A malformed member, as in `Accept-Language; Cookie`,
-    /// counts as `*`: nobody knows which fields it means, and without it the response would answer everybody.
+    /// counts as `*`: the fields that it means are unknown, and without it the response would answer every request.
     var variesOnEverything: Bool {
         vary.contains { value in
             let (tokens, isWellFormed) = value.tokenList

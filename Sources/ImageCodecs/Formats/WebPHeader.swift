@@ -14,14 +14,15 @@ enum WebPHeader {
         return picture.content.byte(4).map { $0 & 0x10 != 0 } ?? false
     }
 
-    /// Whether a lossy picture has alpha that the header denies. Browsers ignore it, but libwebp decodes it.
-    static func hasDeniedAlpha(_ bytes: ByteReader) -> Bool {
-        guard bytes.has("VP8X", at: 12), !hasAlpha(bytes), let picture = picture(bytes), picture.name == "VP8 " else {
-            return false
-        }
-        return RIFFChunks(bytes).prefix(HeaderLimit.parts).contains {
-            $0.name == "ALPH" && $0.range.upperBound <= picture.range.lowerBound
-        }
+    /// Whether a picture may have alpha that the header denies. Browsers ignore it, but libwebp decodes it. In a lossless picture,
+    /// only the pixels tell.
+    static func mayDenyAlpha(_ bytes: ByteReader) -> Bool {
+        guard !hasAlpha(bytes), let picture = picture(bytes) else { return false }
+        if picture.name == "VP8L" { return true }
+        return bytes.has("VP8X", at: 12)
+            && RIFFChunks(bytes).prefix(HeaderLimit.parts).contains {
+                $0.name == "ALPH" && $0.range.upperBound <= picture.range.lowerBound
+            }
     }
 
     /// The chunk of a still picture.

@@ -87,10 +87,8 @@ struct BodyFiles: Hashable, Sendable {
     /// Deletes the settled files without an entry.
     func sweep(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         for name in try FileSystem.names(in: settled) ?? [] {
-            guard let id = Int64(name), String(id) == name, try exists(id) else {
-                FileSystem.remove(settled + "/" + name)
-                continue
-            }
+            if let id = Int64(name), String(id) == name, try exists(id) { continue }
+            FileSystem.remove(settled + "/" + name)
         }
     }
 

@@ -15,7 +15,6 @@ struct ChangeLog {
     private var byURL: [UInt64: [Int]] = [:]
     /// The number of the latest store of each variant, by which a store quickly finds the pending store that it supersedes.
     private var stores: [VariantKey: Int] = [:]
-    private var storeCount = 0
     /// The entries for which an update is pending. The update may have changed the variant.
     private var updated: Set<Int64> = []
     /// The numbers of the changes that concern every URL.
@@ -27,7 +26,7 @@ struct ChangeLog {
     var isEmpty: Bool { slots.isEmpty }
     /// The number of changes. It includes superseded ones that still take memory.
     var count: Int { slots.count }
-    var hasStores: Bool { storeCount > 0 }
+    var hasStores: Bool { !stores.isEmpty }
     /// Whether the database may have responses that a caller has removed.
     var hasRemovals: Bool { slots.contains { $0.change?.isRemoval == true } }
     /// Whether a change concerns every URL.
@@ -121,7 +120,6 @@ struct ChangeLog {
     private mutating func add(_ change: Change, sign: Int) {
         bodyBytes += sign * change.bodySize
         cost += sign * change.cost
-        if change.isStore { storeCount += sign }
     }
 
     private mutating func removeSuperseded(by change: Change) {

@@ -161,7 +161,7 @@ final class WriteConnection {
     }
 
     /// The bytes that the body file of an entry counts; nil if the entry is corrupt. A file counts as long as its entry says, even if
-    /// it is missing, or if somebody has made it longer through a hard link: that must not evict other entries.
+    /// it is missing, or if its user has made it longer through a hard link: that must not evict other entries.
     ///
     /// - Parameters:
     ///   - length: the length of the body according to the entry, or to an index.

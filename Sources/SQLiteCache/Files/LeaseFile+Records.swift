@@ -29,7 +29,7 @@ extension LeaseFile {
     /// The length of a file with all slots and marks, in bytes.
     private static let length = slots * size + (1 + slots) * markSize
 
-    /// The bytes that the file takes on the disk. A longer file, which somebody else has made, does not count more: it must not
+    /// The bytes that the file takes on the disk. If another program has made the file longer, the surplus does not count: it must not
     /// evict entries, and is cut when it is opened.
     static func allocatedBytes(in directory: CacheDirectory) -> Int64 {
         min(FileSystem.allocatedBytes(directory.leases), Int64(length + 4095) / 4096 * 4096)

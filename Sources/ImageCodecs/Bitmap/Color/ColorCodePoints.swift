@@ -3,13 +3,13 @@
     import Foundation
 
     /// The primaries and the transfer function of a picture without an ICC profile, as numbers of ITU-T H.273.
-    struct ColorCodePoints: Equatable {
+    struct ColorCodePoints {
         let primaries: Int
         let transfer: Int
 
         /// An ICC profile of these colours; nil for those of sRGB, and for code points that are not converted.
         var profile: Data? {
-            guard let chromaticities, let gamma, primaries != 1 || gamma[0] != 2.4 else { return nil }
+            guard let chromaticities, let gamma, primaries != 1 || gamma != Self.sRGBCurve else { return nil }
             return Self.profile(chromaticities, gamma)
         }
 
@@ -28,12 +28,14 @@
         /// and HLG is not converted.
         private var gamma: [Double]? {
             switch transfer {
-            case 1, 2, 6, 13, 14, 15: [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
+            case 1, 2, 6, 13, 14, 15: Self.sRGBCurve
             case 4: [2.2, 1, 0, 0, 0]
             case 8: [1, 1, 0, 0, 0]
             default: nil
             }
         }
+
+        private static let sRGBCurve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
 
         private static func triple(
             _ red: (Double, Double), _ green: (Double, Double), _ blue: (Double, Double)

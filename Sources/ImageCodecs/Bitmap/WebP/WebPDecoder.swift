@@ -43,7 +43,7 @@ extension WebPDecoder {
         if WebPHeader.isAnimated(bytes) { return strips + 3 * plan.stored.bytes }
         let isLossless = WebPHeader.isLossless(bytes)
         let planes =
-            (isLossless || WebPHeader.hasAlpha(bytes) || WebPHeader.hasDeniedAlpha(bytes) ? plan.stored.bytes : 0)
+            (isLossless || WebPHeader.hasAlpha(bytes) || WebPHeader.mayDenyAlpha(bytes) ? plan.stored.bytes : 0)
             + (isLossless ? bytes.count : plan.stored.area)
         if WebPPlanes.suffices(bytes, plan: plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
         let intermediate = intermediateSize(bytes, plan: plan)
@@ -79,9 +79,9 @@ extension WebPDecoder {
     }
 
     /// Premultiplies a picture from libwebp in place, unless libwebp has done so while it scaled. If the header denies the alpha,
-    /// makes the first `rows` rows opaque instead. libwebp decodes the alpha of a lossless picture whatever the header says.
+    /// makes the first `rows` rows opaque instead.
     static func premultiply(_ picture: PixelBuffer, of bytes: ByteReader, stored: PixelSize, rows: Int) throws {
-        if WebPHeader.hasDeniedAlpha(bytes) || !WebPHeader.hasAlpha(bytes) && WebPHeader.isLossless(bytes) {
+        if WebPHeader.mayDenyAlpha(bytes) {
             try Premultiplication.removeAlpha(picture, rows: rows)
         } else if picture.size == stored, WebPHeader.hasAlpha(bytes) {
             try Premultiplication.multiply(picture)

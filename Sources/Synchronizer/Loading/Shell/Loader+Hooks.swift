@@ -5,7 +5,7 @@ import Foundation
 extension Loader {
     /// The hooks for a load that is started in this call of a hook; nil if that hook could wait for itself.
     func hooks(in call: HookCall?) -> RequestHooks? {
-        hooks == nil || call?.isHook(of: self) == true ? nil : hooks
+        call?.isHook(of: self) == true ? nil : hooks
     }
 
     /// Adds a receiver, which subscribes to a load when its request is prepared.

@@ -123,10 +123,10 @@ final class PreviewRun: Sendable {
     /// The slot was released. If the preview was cancelled for a parse, the next one uses a new previewer, because the old one
     /// stopped midway.
     func previewed() {
-        let hasMadeWay = state.withLock { $0.isToYield }
-        if hasMadeWay { maker.response = 0 }
+        let hasYielded = state.withLock { $0.isToYield }
+        if hasYielded { maker.response = 0 }
         perform { state, now in
-            if hasMadeWay { _ = state.pacer.received(at: now) }
+            if hasYielded { _ = state.pacer.received(at: now) }
             return state.pacer.previewed(at: now)
         }
     }

@@ -33,7 +33,7 @@ struct NestedHookTests {
         bench.server.handle("/token") { request in
             switch request["Authorization"] {
             case "old": Reply(status: 401)
-            case let token: Reply("of \(token ?? "nobody")")
+            case let token: Reply("of \(token ?? "no token")")
             }
         }
         let token = DataResource(url: bench.server.url("/token"))
