@@ -1,14 +1,6 @@
 import Foundation
 import Synchronizer
 
-/// Decodes images of one format.
-protocol BitmapCodec {
-    /// The bytes that a decode takes in addition to its picture, computed from headers alone.
-    static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int
-
-    static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage
-}
-
 extension BitmapImage {
     /// Decodes an image at its stored size, upright. Returns nil if that fails; ``decode(_:sizing:)`` throws the reason.
     public convenience init?(data: Data) {
@@ -64,8 +56,8 @@ struct Decoding {
     private static func codec(_ format: ImageFormat) -> (any BitmapCodec.Type)? {
         switch format {
         case .jpeg: return JPEGDecoder.self
-        case .png: return PNGDecoder.self
-        case .webp: return WebPDecoder.self
+        case .png: return PNGCodec.self
+        case .webp: return WebPCodec.self
         case .gif: return GIFDecoder.self
         case .avif, .heic, .jpegXL, .svg: return OptionalCodecs.codec(format)
         }

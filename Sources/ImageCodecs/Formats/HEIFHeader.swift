@@ -1,16 +1,5 @@
 /// The header of HEIF, the container of AVIF and HEIC: nested boxes (ISO/IEC 14496-12 §4.2, 23008-12 §6).
 enum HEIFHeader {
-    static func format(of bytes: ByteReader) -> ImageFormat? {
-        guard bytes.has("ftyp", at: 4), let length = bytes.big32(0) else { return nil }
-        var general = false
-        for offset in [8] + Array(stride(from: 16, to: min(length, 256), by: 4)) {
-            if bytes.has("avif", at: offset) || bytes.has("avis", at: offset) { return .avif }
-            if ["heic", "heix", "heim", "heis", "hevc"].contains(where: { bytes.has($0, at: offset) }) { return .heic }
-            general = general || bytes.has("mif1", at: offset)
-        }
-        return general ? .heic : nil
-    }
-
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let meta = box("meta", in: bytes, from: 0), let items = box("iprp", in: meta, from: 4),
             let properties = box("ipco", in: items, from: 0)
@@ -98,45 +87,5 @@ struct HEIFAssociations: Sequence, IteratorProtocol {
                 ? box.big16(entry.offset + index * 2).map { $0 & 0x7FFF }
                 : box.byte(entry.offset + index).map { Int($0 & 0x7F) }
         }
-    }
-}
-
-/// Iterates over the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2), at most `HeaderLimit.parts`.
-struct Boxes: Sequence, IteratorProtocol {
-    struct Box {
-        let header: ByteReader
-        let content: ByteReader
-
-        func has(_ name: StaticString) -> Bool { header.has(name, at: 4) }
-    }
-
-    private let bytes: ByteReader
-    private var offset: Int
-    private var left = HeaderLimit.parts
-
-    /// Whether nothing follows the last box that was read.
-    var isAtEnd: Bool { offset >= bytes.count }
-
-    init(_ bytes: ByteReader, from offset: Int) {
-        self.bytes = bytes
-        self.offset = offset
-    }
-
-    mutating func next() -> Box? {
-        guard left > 0, var length = bytes.big32(offset), let header = bytes.part(from: offset, count: 8),
-            header.count == 8
-        else { return nil }
-        var start = 8
-        if length == 1 {
-            guard let long = bytes.big64(offset + 8) else { return nil }
-            (length, start) = (long, 16)
-        } else if length == 0 {
-            length = bytes.count - offset
-        }
-        guard length >= start, let content = bytes.part(from: offset + start, count: length - start) else { return nil }
-        let (next, overflow) = offset.addingReportingOverflow(length)
-        offset = overflow ? .max : next
-        left -= 1
-        return Box(header: header, content: content)
     }
 }

@@ -40,12 +40,24 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
             self = .webp
         } else if JPEGXLHeader.recognizes(bytes) {
             self = .jpegXL
-        } else if let format = HEIFHeader.format(of: bytes) {
+        } else if let format = Self.heif(bytes) {
             self = format
         } else if SVGHeader.recognizes(bytes) {
             self = .svg
         } else {
             return nil
         }
+    }
+
+    /// The format of the pictures in a HEIF file, by its brands (ISO/IEC 14496-12 §4.3).
+    private static func heif(_ bytes: ByteReader) -> ImageFormat? {
+        guard bytes.has("ftyp", at: 4), let length = bytes.big32(0) else { return nil }
+        var general = false
+        for offset in [8] + Array(stride(from: 16, to: min(length, 256), by: 4)) {
+            if bytes.has("avif", at: offset) || bytes.has("avis", at: offset) { return .avif }
+            if ["heic", "heix", "heim", "heis", "hevc"].contains(where: { bytes.has($0, at: offset) }) { return .heic }
+            general = general || bytes.has("mif1", at: offset)
+        }
+        return general ? .heic : nil
     }
 }

@@ -3,13 +3,13 @@ import Foundation
 import Synchronizer
 
 /// Decodes PNG with libpng, row by row. An interlaced image is decoded completely, and then scaled.
-final class PNGDecoder: BitmapCodec {
+final class PNGDecoder {
     /// The largest size of a decompressed chunk, in bytes. The largest chunks that are read are colour profiles.
     private static let maximumChunk = 8 << 20
 
     private let reader: OpaquePointer
 
-    private init(_ bytes: ByteReader) throws {
+    init(_ bytes: ByteReader) throws {
         let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard let reader = png_reader_open(address, bytes.count, Self.maximumChunk) else {
             throw ImageError.outOfMemory
@@ -20,27 +20,6 @@ final class PNGDecoder: BitmapCodec {
     deinit {
         png_reader_close(reader)
     }
-
-    /// An interlaced image has to be in memory completely, because its rows arrive in several passes.
-    static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
-        let rows = PixelSize(width: plan.stored.width, height: 4).bytes
-        if isAnimated(bytes) { return rows + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
-        return rows + (bytes.byte(28) == 1 ? plan.stored.bytes : 0)
-    }
-
-    static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
-        if isAnimated(bytes) {
-            if let animation = APNGAnimation(Data(bytes.bytes), limit: 1) {
-                if !animation.showsDefaultImage { return try animation.firstFrame(plan) }
-            } else if !PNGChunks(bytes).contains(where: { $0.has("IEND") }) {
-                // The missing end of the file may contain the first frame.
-                throw ImageError.corrupt(.png, "the data ends too early")
-            }
-        }
-        return try PNGDecoder(bytes).decode(plan)
-    }
-
-    private static func isAnimated(_ bytes: ByteReader) -> Bool { APNGAnimation.control(bytes) != nil }
 
     /// Decodes a premultiplied picture from a file that was assembled in memory.
     static func picture(_ bytes: ByteReader, size: PixelSize) throws -> PixelBuffer {
@@ -65,7 +44,7 @@ final class PNGDecoder: BitmapCodec {
         return ColorTransform(profile, model: header.grey != 0 ? .grey : .rgb)
     }
 
-    private func decode(_ plan: DecodePlan) throws -> BitmapImage {
+    func decode(_ plan: DecodePlan) throws -> BitmapImage {
         var header = png_reader_header()
         try check(png_reader_start(reader, &header))
         guard Int(header.width) == plan.stored.width, Int(header.height) == plan.stored.height else {

@@ -57,9 +57,3 @@ package final class ImagePreviewer: Previewer {
         format == .jpeg ? try? JPEGPreviewer(plan) : try? WebPPreviewer(bytes, plan: plan)
     }
 }
-
-/// Makes previews in one format.
-protocol FormatPreviewer: AnyObject {
-    /// The picture of all bytes so far; nil if it has not changed.
-    func preview(of bytes: ByteReader) throws -> BitmapImage?
-}

@@ -58,7 +58,7 @@ final class WebPPlanes {
         PictureMemory.free(memory, count: Self.bytes(stored))
     }
 
-    /// Returns nil if `WebPDecoder` has to decode the picture.
+    /// Returns nil if `WebPDecoder` must decode the picture.
     static func decode(_ bytes: ByteReader, plan: DecodePlan, colours: ColorTransform?) throws -> BitmapImage? {
         guard suffices(bytes, plan: plan) else { return nil }
         let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(bytes, plan: plan))
