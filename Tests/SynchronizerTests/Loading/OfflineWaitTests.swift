@@ -12,14 +12,16 @@ struct OfflineWaitTests {
     }
 
     @Test("look again at once, because only the cache can answer them", arguments: Wait.allCases)
-    func waits(_ wait: Wait) async throws {
+    func waits(_ wait: Wait) throws {
         let (fetcher, network) = (FakeFetcher(nothingStored: true, remembers: true), NetworkSwitch())
         var configuration = Synchronizer.Configuration(urlCache: nil)
         configuration.time = ManualClock()
         let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher, network: network)
         let url = try #require(URL(string: "http://a.example/a"))
-        let cancel = synchronizer.loadResource(DataResource(url: url), on: .global()) { _ in }
-        try await waitUntil("its request was sent") { fetcher.begun == ["/a"] && synchronizer.loader.isLoading }
+        let resource = DataResource(url: url)
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+        // On a thread that may block, the request has been sent when the call returns.
+        let id = synchronizer.enter(job, mayBlock: true, receiver: LoadReceiver { _ in })
         let fetch = try #require(fetcher.take("/a"))
         network.set(isOffline: true)  // this fetcher does not notice
         switch wait {
@@ -31,15 +33,6 @@ struct OfflineWaitTests {
         }
         synchronizer.loader.lookups.sync(flags: .barrier) {}
         #expect(fetcher.begun == ["/a", "/a"])
-        cancel()
-    }
-}
-
-extension Loader {
-    /// Whether a fetch has its network slot, and the call that started it has returned.
-    fileprivate var isLoading: Bool {
-        state.withLock { state in
-            state.downloads.ids.contains { state.downloads[$0]?.handle?.fetch != nil }
-        }
+        synchronizer.loader.leave(id)
     }
 }
