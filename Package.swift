@@ -240,9 +240,8 @@ let package = Package(
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
 #endif
 
-// Scripts/check-apple builds everything twice that has views or their tests, and nothing else.
-if Context.environment["SYNCHRONIZER_ONLY_VIEWS"] != nil {
-    let kept = ["ImageResourceTests", "SynchronizerTestingTests", "Demo"]
+// A script that needs only some of the tests and programs names their targets here, because the others take minutes to compile.
+if let kept = Context.environment["SYNCHRONIZER_ONLY"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { [.test, .executable].contains($0.type) && !kept.contains($0.name) }
-    package.products.removeAll { $0.name == "synchronizer-cache" }
+    package.products.removeAll { $0.name == "synchronizer-cache" && !kept.contains("CacheTool") }
 }
