@@ -141,7 +141,7 @@ let package = Package(
             dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer", "SynchronizerTesting"],
             path: "Tests/TestSupport", exclude: ["Certificates"],
             swiftSettings: settings),
-        .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
+        .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching", "TestTraits"], swiftSettings: settings),
         // Not in TestSupport, because StorageChild uses that without Swift Testing.
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .testTarget(

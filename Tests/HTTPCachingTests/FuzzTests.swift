@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import TestTraits
 import Testing
 
 /// The rules meet bytes that no server should send. The numbers are seeded: a failure comes back.
@@ -143,7 +144,7 @@ struct FuzzTests {
     @Test("never trap, and are never reason to reuse what says no-store", arguments: 0..<8)
     func fuzz(seed: Int) {
         var source = Source(numbers: SeededNumbers(seed: UInt64(seed)))
-        for round in 0..<30_000 {
+        for round in 0..<Soak.count(6_000, inSoak: 30_000) {
             if let complaint = Self.exercise(&source) {
                 Issue.record("seed \(seed), round \(round): \(complaint)")
                 return
@@ -154,7 +155,7 @@ struct FuzzTests {
     @Test("with no-store anywhere in a list never let a response be reused", arguments: 0..<4)
     func noStore(seed: Int) {
         var source = Source(numbers: SeededNumbers(seed: UInt64(1000 + seed)))
-        for round in 0..<10_000 {
+        for round in 0..<Soak.count(2_000, inSoak: 10_000) {
             let asked = source.request()
             var candidate = source.candidate(asked)
             candidate.response.fields.remove("Cache-Control")

@@ -55,7 +55,7 @@ struct DownloadKillTests {
 
     @Test("after kills at any moment no byte or pixel is wrong, nothing exceeds its capacity, and downloads go on")
     func kills() throws {
-        let kills = Sanitizers.areOn ? 20 : Soak.count(40, inSoak: 300)
+        let kills = Sanitizers.areOn ? 20 : Soak.count(24, inSoak: 300)
         var random = SeededGenerator(seed: 7)
         var derived = 0
         for kill in 1...kills {

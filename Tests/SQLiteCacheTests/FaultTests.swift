@@ -9,7 +9,9 @@ import Testing
 
 @Suite("The cache on damaged files", .bounded)
 struct DamageTests {
-    @Test("flipped bits in the database give the right answer or none", arguments: UInt64(0)..<40)
+    @Test(
+        "flipped bits in the database give the right answer or none",
+        arguments: UInt64(0)..<UInt64(Soak.count(12, inSoak: 40)))
     func flippedBits(_ seed: UInt64) throws {
         let victim = try Victim()
         var random = SeededGenerator(seed: seed)
@@ -32,7 +34,7 @@ struct DamageTests {
     @Test(
         "flipped bits in the journal of a killed writer give the right answer or none",
         .enabled(if: ChildProcess.isAvailable),
-        arguments: UInt64(0)..<20)
+        arguments: UInt64(0)..<UInt64(Soak.count(6, inSoak: 20)))
     func flippedJournal(_ seed: UInt64) throws {
         let source = TemporaryDirectory()
         let open = source.cache()

@@ -13,8 +13,8 @@ struct ModelTests {
         (64 << 20, 256 << 20), (100_000, 256 << 20), (0, 256 << 20), (64 << 20, 0),
     ]
 
-    /// For each of the twenty seeds: 15,000 steps in all, and 100,000 in a soak.
-    private static let steps = Soak.count(750, inSoak: 5000)
+    /// For each of the twenty seeds: 6,000 steps in all, and 100,000 in a soak.
+    private static let steps = Soak.count(300, inSoak: 5000)
 
     @Test("random steps have the same effect on the cache as on a dictionary", arguments: UInt64(0)..<20)
     func randomSteps(_ seed: UInt64) throws {
@@ -35,7 +35,7 @@ struct ModelTests {
                 ModelRun(
                     seed: 100 + UInt64(seed), memory: kind.memory, disk: kind.disk, in: directory.url, sharing: cache))
         }
-        for _ in 0..<Soak.count(2, inSoak: 4) {
+        for _ in 0..<Soak.count(1, inSoak: 4) {
             let errors = Locked<[String]>([])
             DispatchQueue.concurrentPerform(iterations: runs.count) { index in
                 runs[index].withLock { run in

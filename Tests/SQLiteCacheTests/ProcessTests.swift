@@ -31,7 +31,7 @@ struct ProcessTests {
     @Test("after a kill at any moment the cache opens, every entry is whole or absent, and what was flushed is there")
     func kills() throws {
         let end = Date().addingTimeInterval(Soak.seconds)
-        let least = Sanitizers.areOn ? 20 : Soak.count(40, inSoak: 300)  // a sanitizer slows the start of each process
+        let least = Sanitizers.areOn ? 20 : Soak.count(24, inSoak: 300)  // a sanitizer slows the start of each process
         let directory = TemporaryDirectory()
         var random = SeededGenerator(seed: 4)
         var present = [(seed: UInt64, step: Int)?](repeating: nil, count: StorageChurn.keys)
@@ -106,7 +106,7 @@ struct ProcessTests {
     @Test("three processes on one directory lose nothing and see nothing wrong", arguments: [0, 1 << 20])
     func sharing(_ memory: Int) throws {
         let directory = TemporaryDirectory()
-        let steps = Soak.seconds < 60 ? Soak.count(600, inSoak: 1500) : 30_000
+        let steps = Soak.seconds < 60 ? Soak.count(300, inSoak: 1500) : 30_000
         let children = try (1...3).map { try ChildProcess("share", directory, [$0, steps, memory]) }
         var expected: [Int: Int] = [:]
         for child in children {

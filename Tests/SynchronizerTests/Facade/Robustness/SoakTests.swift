@@ -10,7 +10,7 @@ import Testing
 @Suite("A soak", .bounded)
 struct SoakTests {
     /// What each thread does at least, however long it takes.
-    static let steps = 2_000
+    static let steps = 1_000
 
     struct Shared: Sendable {
         let bench: Workbench
