@@ -68,7 +68,7 @@ import Testing
             ("ftp://a.example/", nil),
         ] as [(String, String?)])
     func `origins are compared without case, default port and user`(_ url: String, _ origin: String?) {
-        #expect(Exchange.origin(of: url) == origin)
+        #expect(URLReference.origin(of: url) == origin)
     }
 
     @Test func `loops and other schemes end`() async throws {

@@ -27,7 +27,7 @@ struct Exchange: Sendable {
     ) throws(URLError) {
         guard let url = request.url else { throw URLError(.badURL, because: "the request has no URL") }
         target = HostName.withHostInASCII(URLReference.target(of: url.absoluteString))
-        guard let origin = Self.origin(of: target) else {
+        guard let origin = URLReference.origin(of: target) else {
             throw URLError(.unsupportedURL, because: "the scheme of the URL is neither http nor https")
         }
         guard !origin.isEmpty else { throw URLError(.badURL, because: "the URL has no host") }
@@ -64,29 +64,6 @@ struct Exchange: Sendable {
     var peer: String { talksToProxy ? proxy?.url ?? origin : origin }
 
     var isSecure: Bool { origin.utf8.count > 5 && origin.utf8.dropFirst(4).first != UInt8(ascii: ":") }
-
-    /// The origin of an http or https URL (RFC 6454 §4): scheme, host and port, in small letters, without the default port. Nil for
-    /// other schemes, empty without a host.
-    static func origin(of url: String) -> String? {
-        let bytes = url.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let scheme = url[..<colon].lowercased()
-        guard scheme == "http" || scheme == "https" else { return nil }
-        let rest = bytes[colon...].dropFirst()
-        guard rest.starts(with: "//".utf8) else { return "" }
-        let afterSlashes = rest.dropFirst(2)
-        let end = afterSlashes.firstIndex {
-            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
-        }
-        var authority = afterSlashes[..<(end ?? afterSlashes.endIndex)]
-        if let user = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[user...].dropFirst() }
-        let port = (scheme == "https" ? ":443" : ":80").utf8
-        if authority.suffix(port.count).elementsEqual(port) { authority = authority.dropLast(port.count) }
-        guard !authority.isEmpty else { return "" }
-        let hasCapitals = authority.contains { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }
-        let host = Substring(authority)
-        return scheme + "://" + (hasCapitals ? host.lowercased() : String(host))
-    }
 
     /// Whether a method can be sent. libcurl does not check it, and would send line breaks in it as they are.
     private static func isToken(_ method: String) -> Bool {

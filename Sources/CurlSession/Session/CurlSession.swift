@@ -206,7 +206,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     func isForFoundation(_ request: URLRequest) -> Bool {
         if protocolClasses.contains(where: { $0.canInit(with: request) }) { return true }
         guard let url = request.url else { return false }
-        return Exchange.origin(of: url.absoluteString) == nil
+        return URLReference.origin(of: url.absoluteString) == nil
     }
 
     /// The value of the `Cookie` line that the session would add to a request now. Never waits for the cookie storage's file.

@@ -167,8 +167,8 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     private func isForeign(_ url: URL) -> Bool {
         redirects > 0
-            && Exchange.origin(of: url.absoluteString)
-                != originalRequest.url.flatMap { Exchange.origin(of: $0.absoluteString) }
+            && URLReference.origin(of: url.absoluteString)
+                != originalRequest.url.flatMap { URLReference.origin(of: $0.absoluteString) }
     }
 
     /// Ends the task without the engine.

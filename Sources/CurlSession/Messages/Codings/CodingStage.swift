@@ -1,26 +1,3 @@
-/// A library that decodes one coding.
-protocol CodingLibrary: AnyObject {
-    /// The number of bytes by which `begin` recognizes a stream.
-    var signatureLength: Int { get }
-    /// Whether another stream may follow the first one.
-    var hasSeveralStreams: Bool { get }
-    /// Prepares for a stream that begins with `signature`, which will also be passed to `decode`.
-    /// - Returns: Whether a stream can begin with these bytes.
-    func begin(_ signature: UnsafeRawBufferPointer) -> Bool
-    /// Decodes as much as fits into `output`. The input may be empty, because the library may still have output.
-    func decode(
-        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(ContentDecodingError) -> CodingStep
-}
-
-/// The result of one call of `decode`.
-struct CodingStep {
-    var consumed: Int
-    var produced: Int
-    /// Whether the stream has ended.
-    var ended: Bool
-}
-
 /// One coding of a body: its library, its streams and the input that waits for them.
 final class CodingStage {
     private enum Place { case start, inStream, betweenStreams, ignoringRest }

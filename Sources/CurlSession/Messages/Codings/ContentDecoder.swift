@@ -111,13 +111,3 @@ final class ContentDecoder {
         }
     }
 }
-
-/// Why a body cannot be decoded.
-enum ContentDecodingError: Error, Sendable, Hashable {
-    /// The body ended before its coding did.
-    case truncated
-    /// The bytes are not valid in the coding, or need a larger window than it allows.
-    case corrupt
-    /// The coded bytes, or those between two codings, are far more than the bytes that they decode to.
-    case excessive
-}

@@ -27,7 +27,7 @@ enum SessionRedirects {
             next.httpBodyStream = nil
             remove(bodyFields, from: &next)
         }
-        if Exchange.origin(of: target.absoluteString) != Exchange.origin(of: head.url.absoluteString) {
+        if URLReference.origin(of: target.absoluteString) != URLReference.origin(of: head.url.absoluteString) {
             remove(originFields, from: &next)
         }
         return next

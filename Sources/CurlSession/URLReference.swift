@@ -1,6 +1,6 @@
 import Foundation
 
-/// Resolves the target of a redirect (RFC 3986 §5) without Foundation, which resolves some of them wrongly. Pure.
+/// Reads URLs, and resolves the targets of redirects (RFC 3986 §5), without Foundation, which resolves some of them wrongly. Pure.
 enum URLReference {
     /// Resolves `reference` against `base`. Nil if the reference is not a valid URL, or if it is empty, because a redirect to the
     /// same URL is useless.
@@ -46,6 +46,29 @@ enum URLReference {
         var parts = Parts(url)
         parts.path = DotSegments.removed(from: parts.path)
         return parts.text
+    }
+
+    /// The origin of an http or https URL (RFC 6454 §4): scheme, host and port, in small letters, without the default port. Nil for
+    /// other schemes, empty without a host.
+    static func origin(of url: String) -> String? {
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = url[..<colon].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        let rest = bytes[colon...].dropFirst()
+        guard rest.starts(with: "//".utf8) else { return "" }
+        let afterSlashes = rest.dropFirst(2)
+        let end = afterSlashes.firstIndex {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+        var authority = afterSlashes[..<(end ?? afterSlashes.endIndex)]
+        if let user = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[user...].dropFirst() }
+        let port = (scheme == "https" ? ":443" : ":80").utf8
+        if authority.suffix(port.count).elementsEqual(port) { authority = authority.dropLast(port.count) }
+        guard !authority.isEmpty else { return "" }
+        let hasCapitals = authority.contains { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }
+        let host = Substring(authority)
+        return scheme + "://" + (hasCapitals ? host.lowercased() : String(host))
     }
 
     /// The reference without line breaks and tabs, and with the characters that a URL may not contain percent-encoded.
