@@ -101,7 +101,7 @@ import Testing
         let pool = bench.session.pool
         let restarts = await bench.onEngine {
             for task in tasks.dropFirst() { task.core.dropTransfer() }
-            return pool.awaited.count
+            return pool.attempts.count
         }
         #expect(restarts == 1)
         for task in tasks { task.cancel() }

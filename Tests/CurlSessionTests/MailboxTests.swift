@@ -77,7 +77,7 @@ import Testing
         let seen = Locked(0)
         bench.queue.suspend()
         await bench.onEngine {
-            for _ in 0..<100 { core.deliver(.data(Data([1])), from: core.pool) }
+            for _ in 0..<100 { core.deliver(Data([1])) }
         }
         await bench.settle()
         await withCheckedContinuation { continuation in
@@ -101,7 +101,7 @@ import Testing
         let tasks = [bench.start(), bench.start()]
         first.withLock { $0 = tasks[0] }
         await bench.onEngine {
-            for task in tasks { task.core.deliver(.data(Data([1])), from: task.core.pool) }
+            for task in tasks { task.core.deliver(Data([1])) }
         }
         for task in tasks {
             while task.countOfBytesReceived < 1 { await Task.yield() }

@@ -70,7 +70,7 @@ import Testing
         let task = bench.start { ($0.httpMethod, $0.httpBody) = ("POST", Data("body".utf8)) }
         try await bench.server.waitForRequests(1)
         let sent = await bench.onEngine { () -> Data? in
-            guard let transfer = task.core.transfer, transfer.maySendRequest(on: ConnectionPorts()) else { return nil }
+            guard let transfer = task.core.transfer, transfer.beginSending(on: ConnectionPorts()) else { return nil }
             var space = [UInt8](repeating: 0, count: 100)
             let count = space.withUnsafeMutableBytes(transfer.send)
             return Data(space.prefix(count))

@@ -6,17 +6,17 @@ extension ConnectionPool {
     /// A task in the queue of its host.
     final class Waiting {
         /// Nil once the task has stopped waiting, so that the queue does not keep the task and its body until a slot is free.
-        fileprivate(set) var request: (task: TaskCore, exchange: Exchange)?
+        fileprivate(set) var request: (task: any TransferClient, exchange: Exchange)?
         fileprivate let isAlone: Bool
 
-        fileprivate init(_ task: TaskCore, exchange: Exchange) {
+        fileprivate init(_ task: any TransferClient, exchange: Exchange) {
             request = (task, exchange)
             isAlone = exchange.isAlone
         }
     }
 
     /// Sends a task's request as soon as its host has a free slot.
-    func start(_ task: TaskCore, with exchange: Exchange) {
+    func start(_ task: any TransferClient, with exchange: Exchange) {
         engine.assertIsCurrent()
         stopDecisionTimeout(task)
         guard !task.isOver else { return }
@@ -42,12 +42,12 @@ extension ConnectionPool {
     /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs in
     /// a callback, which must not call libcurl.
     func connected(to peer: String) {
-        awaited[peer] = true
+        attempts[peer] = .connected
     }
 
     /// Call it when a transfer has ended without a connection. If many end at a time, `settle` looks for waiting transfers once.
     func connectionFailed(to peer: String) {
-        if awaited[peer] == nil { awaited[peer] = false }
+        if attempts[peer] == nil { attempts[peer] = .failed }
     }
 
     /// Starts the transfers again that wait in libcurl for a connection to a peer: all of them if there is one, or else the first,
@@ -56,10 +56,10 @@ extension ConnectionPool {
     /// While a connection is being made, libcurl does not know whether it will be one of HTTP/2, which others can share. So they
     /// wait. libcurl itself would start one of them only if something happens to another transfer, and then the one that has
     /// waited longest, whatever its host is. So a host that does not answer would hold up all others.
-    func restart(_ peer: String, all: Bool) {
+    func restart(_ peer: String, after attempt: Attempt) {
         let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl }
             .sorted { $0.task.identifier < $1.task.identifier }
-        for transfer in waiting.prefix(all ? waiting.count : 1) {
+        for transfer in waiting.prefix(attempt == .connected ? waiting.count : 1) {
             curl_multi_remove_handle(multi, transfer.easy)
             send(transfer)
         }
@@ -69,11 +69,11 @@ extension ConnectionPool {
     func waitsForStream(_ transfer: Transfer) -> Bool {
         let peer = transfer.exchange.peer
         return transfer.waitsInLibcurl && multiplexes(peer)
-            && active.values.contains { $0.connection != nil && $0.exchange.peer == peer }
+            && active.values.contains { $0.hasConnection && $0.exchange.peer == peer }
     }
 
     /// Removes a task from the queue, if it is there.
-    func withdraw(_ task: TaskCore) {
+    func withdraw(_ task: any TransferClient) {
         guard let waiting = queued.removeValue(forKey: ObjectIdentifier(task)), let request = waiting.request else {
             return
         }
@@ -82,14 +82,14 @@ extension ConnectionPool {
     }
 
     /// Lets a task time out while it waits for a decision of its delegate.
-    func startDecisionTimeout(_ task: TaskCore) {
+    func startDecisionTimeout(_ task: any TransferClient) {
         guard task.canTimeOut else { return }
         deciding[ObjectIdentifier(task)] = task
         transferWaits(until: task.resourceDeadline)
     }
 
     /// Call it when a task no longer waits for its delegate.
-    func stopDecisionTimeout(_ task: TaskCore) {
+    func stopDecisionTimeout(_ task: any TransferClient) {
         deciding[ObjectIdentifier(task)] = nil
     }
 
@@ -97,7 +97,7 @@ extension ConnectionPool {
     /// - Returns: The time at which the next one times out.
     func expireWaiting() -> UInt64 {
         var next = UInt64.max
-        for task in queued.values.compactMap({ $0.request?.task }) + Array(deciding.values) {
+        for task in queued.values.compactMap({ $0.request?.task }) + deciding.values {
             if task.resourceDeadline <= engine.now {
                 task.timeOut()
             } else {

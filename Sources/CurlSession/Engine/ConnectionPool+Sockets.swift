@@ -5,7 +5,7 @@ import Foundation
 extension ConnectionPool {
     func opened(_ socket: Int32) {
         ownSockets.insert(socket)
-        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(pool: self, isOwn: true) }
+        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(handler: self, isOwn: true) }
     }
 
     func willClose(_ socket: Int32) {
@@ -36,7 +36,7 @@ extension ConnectionPool {
     func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
         engine.withSockets { table, epoll in
             var entry = table[socket]
-            if entry.pool == nil { entry.pool = self }
+            if entry.handler == nil { entry.handler = self }
             entry.wanted = wanted
             if wanted != 0 || !lazily || !entry.isOwn {
                 epoll.watch(socket, from: entry.watched, to: wanted)

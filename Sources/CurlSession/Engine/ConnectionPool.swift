@@ -9,7 +9,7 @@ import SynchronizerSupport
 /// handles, a server could crash the process.
 ///
 /// Use everything here on the engine's thread only, except constants, `isAlive`, `perform` and `performNow`.
-final class ConnectionPool: @unchecked Sendable {  // its variables are touched on the engine's thread only
+final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: on the engine's thread only
     /// The most idle connections that are kept open.
     static let maximumConnections = 64
     /// Seconds after which an idle connection is not used again. Most servers close idle connections after 60 seconds or more.
@@ -26,13 +26,16 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Tasks that wait for a slot.
     var queued: [ObjectIdentifier: Waiting] = [:]
     /// Tasks that wait for a decision of their delegate, and have nothing on libcurl.
-    var deciding: [ObjectIdentifier: TaskCore] = [:]
+    var deciding: [ObjectIdentifier: any TransferClient] = [:]
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
-    /// The peers for whose connection transfers may wait in libcurl, and whether a new connection can be used.
-    var awaited: [String: Bool] = [:]
+    /// What has become of a new connection for which other transfers may wait in libcurl.
+    enum Attempt { case connected, failed }
+
+    /// The last attempt to connect to each peer, until `settle` starts the transfers that wait for it.
+    var attempts: [String: Attempt] = [:]
     /// Tasks with events for their delegates.
-    private var outbox: [TaskCore] = []
+    private var outbox: [any TransferClient] = []
     /// Transfers that have gathered bytes in this iteration.
     private var gathering: [Transfer] = []
     /// Transfers that have taken so many bytes ahead that the others on their connections have to wait.
@@ -70,12 +73,12 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     // MARK: Transfers
 
     /// Sends the request of a task that has a slot.
-    func begin(_ task: TaskCore, with exchange: Exchange) {
+    func begin(_ task: any TransferClient, with exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
-        guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
+        guard openMulti() != nil, let easy = Transfer.makeHandle(for: self) else {
             slots.release(exchange.peer, isAlone: exchange.isAlone)
-            return task.end(URLError(.unknown), from: self)
+            return task.end(URLError(.unknown))
         }
         let transfer = Transfer(task: task, exchange: exchange, pool: self, easy: easy)
         active[easy] = transfer
@@ -122,7 +125,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
         stopBlocking(transfer)
-        if transfer.exchange.isSecure, transfer.connection == nil { connectionFailed(to: transfer.exchange.peer) }
+        if transfer.exchange.isSecure, !transfer.hasConnection { connectionFailed(to: transfer.exchange.peer) }
         slots.release(transfer.exchange.peer, isAlone: transfer.exchange.isAlone)
         startWaiting(transfer.exchange.peer)
         if active.isEmpty { scheduleClosing() }
@@ -131,8 +134,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Ends a transfer. `error` is nil if the response is complete.
     func finish(_ transfer: Transfer, error: URLError?) {
         transfer.collectMetrics(isFinal: true)
+        let tunnelSchemes = transfer.tunnelSchemes
         remove(transfer)
-        transfer.ended(error)
+        transfer.ended(error, tunnelSchemes: tunnelSchemes)
     }
 
     /// Drops a transfer that has not ended; its connection is closed unless it is multiplexed.
@@ -157,7 +161,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             guard let transfer = active[easy] else { continue }
             if let name = transfer.lookup.awaited {
                 lookUp(name, for: transfer)
-            } else if transfer.leavesConnection(after: code) {
+            } else if transfer.prepareToSendAgain(after: code) {
                 curl_multi_remove_handle(multi, easy)
                 send(transfer)
             } else {
@@ -165,7 +169,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             }
         }
         while let peer = multiplexed.popLast() { startWaiting(peer) }
-        while let (peer, isConnected) = awaited.popFirst() { restart(peer, all: isConnected) }
+        while let (peer, attempt) = attempts.popFirst() { restart(peer, after: attempt) }
         pauseBlocked()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []
@@ -181,7 +185,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     }
 
     /// Notifies the task's delegate at the end of this iteration.
-    func deliver(_ task: TaskCore) {
+    func deliver(_ task: any TransferClient) {
         outbox.append(task)
         engine.touch(self)
     }

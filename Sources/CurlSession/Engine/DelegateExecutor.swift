@@ -15,7 +15,7 @@ struct DelegateExecutor: Sendable {
     }
 
     /// Calls the delegates of tasks, in one block if the calls are serial anyway. Otherwise, no task waits for another.
-    func drain(_ tasks: [TaskCore]) {
+    func drain(_ tasks: [any TransferClient]) {
         if isSerial {
             run { tasks.forEach { $0.drain() } }
         } else {

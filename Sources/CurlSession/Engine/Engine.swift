@@ -4,8 +4,8 @@ import SynchronizerSupport
 
 /// The thread that drives libcurl for all sessions of the process.
 ///
-/// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: each session has a `CURLM`
-/// (sessions do not share connections), and the sockets of all sessions are in one `epoll`. No code of the app runs on this
+/// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: each session has a `CURLM`, behind
+/// an `EventHandler` (sessions do not share connections), and the sockets of all sessions are in one `epoll`. No code of the app runs on this
 /// thread, and nothing on it blocks: `Resolver` looks names up on threads of its own, and each stream is read on its own queue.
 ///
 /// The thread runs a loop. While it sleeps between two iterations, a thread that has a request to send may run an iteration in its
@@ -29,10 +29,10 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
     /// The state of each socket, by descriptor.
     private(set) var sockets = SocketTable()
-    /// Pools whose multi handle has something to do or to report at the end of this iteration.
-    private var touched: [ConnectionPool] = []
-    /// Pools in which libcurl's timer or the session's deadline is set.
-    private var timed: [ObjectIdentifier: ConnectionPool] = [:]
+    /// The handlers that have something to do or to report at the end of this iteration.
+    private var touched: [any EventHandler] = []
+    /// The handlers whose timer or deadline is set.
+    private var timed: [ObjectIdentifier: any EventHandler] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     /// The number of iterations that the engine's own thread has begun.
@@ -113,20 +113,21 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     /// Stops the process unless the caller runs an iteration.
     func assertIsCurrent() { iteration.assertHeld() }
 
-    func touch(_ pool: ConnectionPool) {
+    /// Makes the engine call the handler's `settle` at the end of this iteration.
+    func touch(_ handler: any EventHandler) {
         assertIsCurrent()
-        guard !pool.isTouched else { return }
-        pool.isTouched = true
-        touched.append(pool)
+        guard !handler.isTouched else { return }
+        handler.isTouched = true
+        touched.append(handler)
     }
 
-    /// Call it when the pool's `timer` or `deadline` has changed.
-    func timesChanged(_ pool: ConnectionPool) {
+    /// Call it when the handler's `timer` or `deadline` has changed.
+    func timesChanged(_ handler: any EventHandler) {
         assertIsCurrent()
-        let isTimed = pool.timer != .max || pool.deadline != .max
-        guard isTimed != pool.isTimed else { return }
-        pool.isTimed = isTimed
-        timed[ObjectIdentifier(pool)] = isTimed ? pool : nil
+        let isTimed = handler.timer != .max || handler.deadline != .max
+        guard isTimed != handler.isTimed else { return }
+        handler.isTimed = isTimed
+        timed[ObjectIdentifier(handler)] = isTimed ? handler : nil
     }
 
     func withSockets<Result>(_ body: (inout SocketTable, Epoll) -> Result) -> Result {
@@ -157,7 +158,7 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
         return true
     }
 
-    /// Runs the timers and deadlines that are due, and settles the pools.
+    /// Runs the timers and deadlines that are due, and settles the touched handlers.
     private func work() {
         // libcurl starts a new transfer when its timer fires. The loop runs at most twice, because libcurl may set the timer again
         // and again.
@@ -186,23 +187,22 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     private func handleEvents(_ range: Range<Int>) {
         for event in events[range] where !epoll.takeWakeUp(event) {
             let socket = event.data.fd
-            guard let pool = sockets.pool(of: socket) else {
+            guard let handler = sockets.handler(of: socket) else {
                 epoll.watch(socket, from: Epoll.input, to: 0)
                 continue
             }
-            pool.handle(event.events, on: socket)
+            handler.handle(event.events, on: socket)
         }
         inbox.withLock { $0.isSleeping = false }
     }
 
-    /// Makes every touched pool end and start its due transfers, and notify its delegates.
     private func settle() {
         while !touched.isEmpty {
-            let pools = touched
+            let handlers = touched
             touched = []
-            for pool in pools {
-                pool.isTouched = false
-                pool.settle()
+            for handler in handlers {
+                handler.isTouched = false
+                handler.settle()
             }
         }
     }
@@ -212,11 +212,11 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     private func runTimers() {
         guard !timed.isEmpty else { return }
         let now = monotonicNow()
-        for pool in timed.values where pool.timer <= now { pool.timerFired() }
+        for handler in timed.values where handler.timer <= now { handler.timerFired() }
     }
 
     private func expireDeadlines() {
-        for pool in timed.values where pool.deadline <= now { pool.deadlinePassed() }
+        for handler in timed.values where handler.deadline <= now { handler.deadlinePassed() }
     }
 
     /// How long to sleep, in milliseconds, rounded up so that the thread does not wake early. Negative means no limit.
@@ -231,9 +231,9 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     private var nextMoment: UInt64 {
         guard !timed.isEmpty else { return .max }
         let current = monotonicNow()
-        return timed.values.reduce(.max) { moment, pool in
-            let deadline = pool.deadline == .max ? .max : current + (pool.deadline - min(pool.deadline, now))
-            return min(moment, pool.timer, deadline)
+        return timed.values.reduce(.max) { moment, handler in
+            let deadline = handler.deadline == .max ? .max : current + (handler.deadline - min(handler.deadline, now))
+            return min(moment, handler.timer, deadline)
         }
     }
 }

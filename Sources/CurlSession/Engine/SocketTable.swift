@@ -3,8 +3,8 @@ import Glibc
 /// The state of each socket, by descriptor.
 struct SocketTable {
     struct Entry {
-        /// The pool that the socket's connection belongs to.
-        var pool: ConnectionPool?
+        /// Handles the events of the socket.
+        var handler: (any EventHandler)?
         /// Whether the session opened the socket. Then the session is also told when the socket is closed. libcurl's resolver has
         /// sockets of its own.
         var isOwn = false
@@ -24,8 +24,8 @@ struct SocketTable {
 
     private var entries: [Entry] = []
 
-    func pool(of socket: Int32) -> ConnectionPool? {
-        entries.indices.contains(Int(socket)) ? entries[Int(socket)].pool : nil
+    func handler(of socket: Int32) -> (any EventHandler)? {
+        entries.indices.contains(Int(socket)) ? entries[Int(socket)].handler : nil
     }
 
     subscript(socket: Int32) -> Entry {

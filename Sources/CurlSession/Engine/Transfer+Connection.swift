@@ -24,8 +24,16 @@ extension Transfer {
 
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
 
+    /// Whether libcurl has begun to send the request on a connection, which has not been lost.
+    var hasConnection: Bool {
+        switch connection {
+        case .exclusive, .multiplexed: true
+        case .none, .lost: false
+        }
+    }
+
     /// Whether libcurl has not begun to connect, because a connection that it is making for another transfer may be shared.
-    var waitsInLibcurl: Bool { easy != nil && connection == nil && socket < 0 && lookup.awaited == nil }
+    var waitsInLibcurl: Bool { easy != nil && !hasConnection && socket < 0 && lookup.awaited == nil }
 
     /// Notes the socket on which libcurl waits. If the transfer has waited for a connection, it begins to make one now.
     func waits(on socket: Int32) {
@@ -33,24 +41,29 @@ extension Transfer {
         self.socket = socket
     }
 
-    /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
-    /// connection turns out to be dead, if a server of HTTP/2 has refused it, and after some responses. It sends the body from
-    /// its first byte on.
-    func maySendRequest(on connection: ConnectionPorts) -> Bool {
+    /// Begins to send the request on the connection that libcurl has chosen. libcurl sends a request again if a kept connection
+    /// turns out to be dead, if a server of HTTP/2 has refused it, and after some responses. It sends the body from its first byte
+    /// on.
+    /// - Returns: Whether libcurl may send the request. If not, the transfer is aborted.
+    func beginSending(on ports: ConnectionPorts) -> Bool {
         if let reason = reasonNotToSend {
-            failure = URLError(.networkConnectionLost, because: reason)
+            abort = .failure(URLError(.networkConnectionLost, because: reason))
             return false
         }
-        isMultiplexed = speaksHTTP2 || CurlVersion.hasHTTP3 && pool.multiplexes(exchange.peer)
+        connection = .none
+        let isMultiplexed = speaksHTTP2 || CurlVersion.hasHTTP3 && pool.multiplexes(exchange.peer)
         if isReused {
             socket = -1  // the connection may have another socket
             // `closeSpeakingConnections` closes no HTTP/2 connection.
             let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
-            needsNewConnection = !isSilent && !isMultiplexed
+            guard isSilent || isMultiplexed else {
+                abort = .needsNewConnection
+                return false
+            }
+        } else if exchange.isSecure {
+            pool.connected(to: exchange.peer)
         }
-        guard !needsNewConnection else { return false }
-        if exchange.isSecure, !isReused { pool.connected(to: exchange.peer) }
-        self.connection = connection
+        connection = isMultiplexed ? .multiplexed : .exclusive(ports)
         noteProgress()
         sent = 0
         return true
@@ -58,58 +71,67 @@ extension Transfer {
 
     /// Why the request must not be sent again; nil if it may be sent.
     private var reasonNotToSend: String? {
-        if isBegun { return "the response has begun, and can't be had again" }
+        guard case .awaited = response else { return "the response has begun, and can't be had again" }
         if sent > 0, !exchange.body.canBeSentAgain { return "the body of the request can't be read twice" }
-        guard wasReceived || isLostWithRequest, !Self.idempotentMethods.contains(exchange.method) else { return nil }
+        guard serverMayHaveRequest, !Self.idempotentMethods.contains(exchange.method) else { return nil }
         return "the server has received the request, and closed the connection"
     }
 
-    /// Whether a connection of HTTP/2 was lost on which the whole request had been sent. Its bytes do not tell which request the
-    /// server has received. If the server has refused the request (RFC 9113 §8.7), libcurl reports no error.
-    private var isLostWithRequest: Bool {
-        isMultiplexed && connection != nil && hasSentBody && message.pointee != 0
+    /// Whether the server may have received the whole request on a connection that was lost.
+    private var serverMayHaveRequest: Bool {
+        switch connection {
+        case .none, .exclusive: false
+        // The bytes of the connection do not tell which requests the server has received. If the server has refused the request
+        // (RFC 9113 §8.7), libcurl reports no error.
+        case .multiplexed: hasSentBody && message.pointee != 0
+        case .lost(let mayHaveRequest): mayHaveRequest
+        }
     }
 
     /// Call it when a socket is about to be closed. If the request was sent on it by HTTP/1, and no response has begun, this finds out
     /// whether the server may have received the request. It cannot if the connection was already dead.
     func willClose(_ closing: Int32, at ports: ConnectionPorts) {
-        guard let connection, !isBegun, !isMultiplexed,
-            socket == -1 ? connection.matches(ports) : socket == closing
+        guard case .exclusive(let own) = connection, case .awaited = response,
+            socket == -1 ? own.matches(ports) : socket == closing
         else { return }
-        wasReceived =
-            hasSentBody && synchronizer_may_be_received(closing, exchange.isEncrypted ? Self.longestCloseNotify : 0)
-        self.connection = nil
+        let surplus = exchange.isEncrypted ? Self.maximumCloseNotify : 0
+        connection = .lost(mayHaveRequest: hasSentBody && synchronizer_may_be_received(closing, surplus))
     }
 
     /// The size of the longest record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the socket.
     /// It has a head of 5 bytes, an initialization vector of 16, and 64 for the alert, an HMAC-SHA384 and padding (RFC 5246 §6.2.3.2).
     /// A request is longer.
-    private static let longestCloseNotify: Int32 = 85
+    private static let maximumCloseNotify: Int32 = 85
 
-    /// Whether the response whose first line has arrived can be the response to this request. A server may respond before it has
-    /// the whole body of a request, but not before it has the head.
-    func isOwnResponse(_ line: UnsafeRawBufferPointer) -> Bool {
+    /// Accepts the first line of a response, unless it can't be the response to this request. A server may respond before it has the
+    /// whole body of a request, but not before it has the head.
+    /// - Returns: Whether the line is accepted. If not, the transfer is aborted.
+    func acceptFirstLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self), !namesRequest(line) else {
             return true
         }
         // The server will receive this request, too. Only GET and HEAD may be sent twice.
-        needsNewConnection = exchange.method == "GET" || exchange.method == "HEAD"
-        if !needsNewConnection {
-            failure = URLError(.networkConnectionLost, because: "a response arrived before the server had the request")
-        }
+        let canBeSentAgain = exchange.method == "GET" || exchange.method == "HEAD"
+        abort =
+            canBeSentAgain
+            ? .needsNewConnection
+            : .failure(
+                URLError(.networkConnectionLost, because: "a response arrived before the server had the request"))
         return false
     }
 
-    /// Notes if the connection is one of HTTP/2 or HTTP/3.
-    /// - Returns: False if the head claims a version that the connection does not have. libcurl 7.88 accepts such a head.
-    func acceptsVersion(of head: CurlResponseHead) -> Bool {
+    /// Tells the pool if the connection is one of HTTP/2 or HTTP/3.
+    /// - Returns: False if the head claims a version that the connection does not have. libcurl 7.88 accepts such a head. Then the
+    ///   transfer is aborted.
+    func checkVersion(of head: CurlResponseHead) -> Bool {
         guard head.version == "HTTP/2" || head.version == "HTTP/3" else { return true }
-        if multiplexes(head.version) {
-            pool.peerMultiplexes(self)
-        } else {
-            failure = URLError(.badServerResponse, because: "a server of HTTP/1 claims to speak \(head.version)")
+        guard multiplexes(head.version) else {
+            abort = .failure(
+                URLError(.badServerResponse, because: "a server of HTTP/1 claims to speak \(head.version)"))
+            return false
         }
-        return failure == nil
+        pool.peerMultiplexes(self)
+        return true
     }
 
     /// Whether the connection has this version: HTTP/2 or HTTP/3, whose responses say which request they answer.
@@ -136,19 +158,23 @@ extension Transfer {
         if let easy { _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1) }
     }
 
-    /// Whether the request has to be sent again. If so, it will be sent on a new connection.
+    /// Prepares the handle for a new connection, if the request has to be sent again.
     /// - Parameter code: How libcurl has ended the transfer.
-    func leavesConnection(after code: CURLcode) -> Bool {
+    /// - Returns: Whether the request has to be sent again.
+    func prepareToSendAgain(after code: CURLcode) -> Bool {
         guard let easy, needsNewConnection || isCutOff(code) else { return false }
-        needsNewConnection = false
+        abort = nil
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
     }
 
+    private var needsNewConnection: Bool { if case .needsNewConnection = abort { true } else { false } }
+
     /// Whether a kept connection turned out to be dead while libcurl sent the body. libcurl sends the request again only if it
     /// finds that out while it sends the head or reads.
     private func isCutOff(_ code: CURLcode) -> Bool {
-        code == CURLE_SEND_ERROR && isReused && !isBegun && !hasSentBody && exchange.body.canBeSentAgain
+        guard case .awaited = response else { return false }
+        return code == CURLE_SEND_ERROR && isReused && !hasSentBody && exchange.body.canBeSentAgain
     }
 }
 

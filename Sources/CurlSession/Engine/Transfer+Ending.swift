@@ -3,10 +3,14 @@ import Foundation
 
 /// How a transfer ends, and what that means for its task.
 extension Transfer {
+    /// The schemes that a proxy offers for a tunnel: libcurl's `CURLAUTH_…`. 0 once libcurl has ended the transfer.
+    var tunnelSchemes: Int { easy.map { synchronizer_info_long($0, CURLINFO_PROXYAUTH_AVAIL) } ?? 0 }
+
     /// Call it when libcurl has ended the transfer. `error` is nil if the response is complete.
-    func ended(_ error: URLError?) {
+    /// - Parameter tunnelSchemes: The value of `tunnelSchemes` before that.
+    func ended(_ error: URLError?, tunnelSchemes: Int) {
         if let error, error.code == .userAuthenticationRequired,
-            task.answerRefusedTunnel(exchange, schemes: refusedTunnel)
+            task.answerRefusedTunnel(exchange, schemes: tunnelSchemes)
         {
             task.transfer = nil
             return
@@ -18,9 +22,9 @@ extension Transfer {
     /// Ends the transfer at once, with an error that does not come from libcurl.
     func fail(_ error: URLError) {
         pool.abort(self)
-        if case .discarded = verdict { return }
+        if case .discarded = response { return }
         body.dropBacklog()
-        (end, verdict) = (.failed(error), .delivered)
+        (end, response) = (.failed(error), .delivered)
         finishIfDone()
     }
 
@@ -29,22 +33,22 @@ extension Transfer {
         guard easy == nil else { return }
         pump()
         flush()
-        switch verdict {
+        switch response {
         case .pending: return pool.startDecisionTimeout(task)
         case .discarded: return
-        case .unknown, .delivered: break
+        case .awaited, .begun, .delivered: break
         }
         if let failure { end = .failed(failure) }
         switch end {
         case .none: return
-        case .failed(let error): task.end(error, from: pool)
+        case .failed(let error): task.end(error)
         case .complete:
             guard body.isEmpty else { return }
             do {
                 try body.finish()
-                task.end(nil, from: pool)
+                task.end(nil)
             } catch {
-                task.end(Self.meaning(of: error), from: pool)
+                task.end(Self.meaning(of: error))
             }
         }
         end = .none
@@ -54,14 +58,14 @@ extension Transfer {
     /// Call it when libcurl reads no more from the connection, whether or not it still sends. If the request's body stalled,
     /// libcurl would wait for its end forever. So once the response is complete, sending may continue only while it makes progress.
     func readingEnded(isSending: Bool) {
-        guard parser.isComplete, !isPaused, isSending || isSendingPaused else { return }
+        guard parser.isComplete, !isPaused, isSending || sending == .paused else { return }
         becomeAnswered()
     }
 
     /// Notes if the whole response has arrived over HTTP/2, where libcurl goes on reading, because of the other streams. It may have
     /// taken the whole body of the request, and still wait for the server to take it.
     func noteAnswer() {
-        if isMultiplexed, body.hasArrived { becomeAnswered() }
+        if case .multiplexed = connection, body.hasArrived { becomeAnswered() }
     }
 
     private func becomeAnswered() {
@@ -73,7 +77,6 @@ extension Transfer {
 
     /// The error for libcurl's result; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
-        if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
         if let failure { return failure }
         if body.mustEndTransfer { return nil }
         guard code != CURLE_OK else {

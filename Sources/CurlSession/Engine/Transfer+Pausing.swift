@@ -3,27 +3,28 @@ import Foundation
 
 /// When a transfer pauses, and how it continues.
 extension Transfer {
-    /// The most bytes that wait for a task whose transfer takes bytes although it should pause.
-    static let largestBacklogAhead = 8 << 20
+    /// The maximum number of bytes that wait for a task whose transfer takes bytes although it should pause.
+    static let maximumBacklogAhead = 8 << 20
 
     /// Whether the transfer can take bytes without exceeding the usual backlog.
     var canTake: Bool {
         if task.isSuspendedOnEngine || pool.isBlocked(self) { return false }
-        if case .pending = verdict { return body.backlogCount < Self.largestBacklog }
-        if case .discarded = verdict { return true }
+        if case .pending = response { return body.backlogCount < Self.maximumBacklog }
+        if case .discarded = response { return true }
         return body.isEmpty && task.checkRoom()
     }
 
-    /// Whether the transfer takes bytes although it should pause, because a pause would hold up other transfers. If not, the
-    /// transfer has paused, or has failed because too many bytes wait.
-    func takesAhead() -> Bool {
+    /// Decides what a transfer does that should pause. If a pause would hold up other transfers, it takes bytes ahead. Otherwise, it
+    /// pauses, or fails because too many bytes wait.
+    /// - Returns: Whether the transfer takes bytes ahead.
+    func takeAhead() -> Bool {
         guard pool.othersNeedConnection(of: self) else {
             isPaused = true
             return false
         }
-        guard body.backlogCount + task.undelivered > Self.largestBacklogAhead else { return true }
+        guard body.backlogCount + task.undelivered > Self.maximumBacklogAhead else { return true }
         if isHalted {
-            failure = Self.blocksConnection
+            abort = .failure(Self.blocksConnection)
         } else {
             isPaused = true
             pool.blockOthers(for: self)
@@ -33,7 +34,7 @@ extension Transfer {
 
     /// Whether the transfer takes bytes only when the app says so, which may be never.
     private var isHalted: Bool {
-        if case .pending = verdict { return true }
+        if case .pending = response { return true }
         return task.isSuspendedOnEngine
     }
 
@@ -62,14 +63,15 @@ extension Transfer {
     /// Makes libcurl pause a transfer that waits for another one. libcurl refuses while it has no connection for the transfer.
     func pause() {
         guard let easy, !isPaused else { return }
-        isPaused = curl_easy_pause(easy, CURLPAUSE_RECV | (isSendingPaused ? CURLPAUSE_SEND : 0)) == CURLE_OK
+        isPaused = curl_easy_pause(easy, CURLPAUSE_RECV | (sending == .paused ? CURLPAUSE_SEND : 0)) == CURLE_OK
     }
 
     /// Ends libcurl's pause. During the call, libcurl delivers the bytes that it has kept. If the transfer cannot take them, only
     /// the result of the call says so.
     func unpause() {
-        guard let easy, isPaused || isSendingPaused else { return }
-        (isPaused, isSendingPaused) = (false, false)
+        guard let easy, isPaused || sending == .paused else { return }
+        isPaused = false
+        if sending == .paused { sending = .active }
         noteProgress()
         let code = curl_easy_pause(easy, CURLPAUSE_CONT)
         pool.engine.touch(pool)

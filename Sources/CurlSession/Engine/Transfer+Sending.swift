@@ -4,7 +4,7 @@ import Foundation
 /// What libcurl sends: the body of the request.
 extension Transfer {
     /// Whether libcurl has taken the whole body.
-    var hasSentBody: Bool { exchange.body.isEmpty || hasEndedBody || sent == exchange.body.length }
+    var hasSentBody: Bool { exchange.body.isEmpty || sending == .ended || sent == exchange.body.length }
 
     func send(into space: UnsafeMutableRawBufferPointer) -> Int {
         guard !task.isSuspendedOnEngine else { return pauseSending() }
@@ -24,23 +24,23 @@ extension Transfer {
             switch stream.read(into: room, notify: { pool.perform { task.transfer?.goOn() } }) {
             case .bytes(let bytes): count = bytes
             case .notYet: return pauseSending()
-            case .end where length == nil: hasEndedBody = true
+            case .end where length == nil: sending = .ended
             case .end, .failed:
-                failure = URLError(.requestBodyStreamExhausted)
+                abort = .failure(URLError(.requestBodyStreamExhausted))
                 return Int(CURL_READFUNC_ABORT)
             }
         }
         sent += Int64(count)
         noteProgress()
-        if count > 0 { task.sent(count, total: sent, of: exchange.body.length, from: pool) }
+        if count > 0 { task.sent(count, total: sent, of: exchange.body.length) }
         return count
     }
 
     private func pauseSending() -> Int {
-        isSendingPaused = true
+        sending = .paused
         return Int(CURL_READFUNC_PAUSE)
     }
 
-    /// Whether libcurl may send the body again, from this byte on. `maySendRequest` rewinds the body.
+    /// Whether libcurl may send the body again, from this byte on. `beginSending` rewinds the body.
     func mayRewind(to offset: Int64) -> Bool { exchange.body.canBeSentAgain && offset == 0 }
 }

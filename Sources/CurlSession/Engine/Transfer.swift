@@ -8,29 +8,12 @@ import FoundationNetworking
 /// challenge, for the content decoder, or for room in the task's mailbox. They wait in `body`. When `body` is full, libcurl
 /// pauses, and TCP makes the server wait.
 final class Transfer {
-    /// What happens to the response.
-    enum Verdict {
-        /// The head has not ended.
-        case unknown
-        /// The delegate has not decided.
-        case pending(CurlResponseHead)
-        /// The response is delivered.
-        case delivered
-        /// The task sends another request. A short rest of this response is read, so that the connection can be used again.
-        case discarded
-    }
-
-    enum End {
-        case none
-        case complete
-        case failed(URLError)
-    }
-
-    static let largestBacklog = 64 << 10
+    /// The maximum number of bytes that wait for a decision, and of bytes that are discarded.
+    static let maximumBacklog = 64 << 10
     /// Nanoseconds for the rest of an exchange once that rest is of little use.
     private static let patienceForRest: UInt64 = 1_000_000_000
 
-    let task: TaskCore
+    let task: any TransferClient
     let exchange: Exchange
     let pool: ConnectionPool
     /// The handle; nil once libcurl has ended the transfer.
@@ -51,34 +34,23 @@ final class Transfer {
     var parser: HeadParser
     var body = IncomingBody()
     private var discarded = 0
-    var verdict = Verdict.unknown
-    var end = End.none
-    /// The schemes that a proxy offers for a tunnel: libcurl's `CURLAUTH_…`.
-    var refusedTunnel = 0
-    /// The error for which a callback has aborted the transfer.
-    var failure: URLError?
+    var connection = Connection.none
+    var sending = Sending.active
+    /// The bytes of the body that libcurl has taken.
+    var sent: Int64 = 0
+    var response = Response.awaited
+    /// libcurl has paused receiving.
     var isPaused = false
-    /// A callback has aborted the transfer so that the request can be sent again on a new connection.
-    var needsNewConnection = false
-    /// A line of the response has arrived.
-    private(set) var isBegun = false
-    /// The connection on which libcurl has begun to send the request.
-    var connection: ConnectionPorts?
-    /// Whether that connection is one of HTTP/2 or HTTP/3.
-    var isMultiplexed = false
-    /// The server may have received the whole request, and has then closed the connection without a response.
-    var wasReceived = false
-    var isSendingPaused = false
     /// The response is complete, but the request's body has not been sent completely.
     var isAnswered = false
-    var sent: Int64 = 0
-    /// The stream of the request's body has ended.
-    var hasEndedBody = false
+    /// Nil unless a callback has aborted the transfer.
+    var abort: Abort?
+    var end = End.none
     private var lastProgress: UInt64
-    /// The time by which the transfer must have ended, whatever it waits for.
-    private var lastMoment = UInt64.max
+    /// The time by which the body of a redirect must have arrived.
+    private var bodyDeadline = UInt64.max
 
-    init(task: TaskCore, exchange: Exchange, pool: ConnectionPool, easy: UnsafeMutableRawPointer) {
+    init(task: any TransferClient, exchange: Exchange, pool: ConnectionPool, easy: UnsafeMutableRawPointer) {
         self.task = task
         self.exchange = exchange
         self.pool = pool
@@ -94,7 +66,9 @@ final class Transfer {
 
     func configure() {
         guard let easy else { return }
-        lines = pool.options.apply(exchange, to: easy, for: self)
+        setRequest(on: easy)
+        lines = pool.options.lines(for: exchange)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_HTTPHEADER, lines)
     }
 
     /// Gives up the handle, and frees what belongs to it.
@@ -109,34 +83,39 @@ final class Transfer {
         if case .stream(let stream, _) = exchange.body { stream.close() }
     }
 
+    /// The error for which a callback has aborted the transfer.
+    var failure: URLError? { if case .failure(let error) = abort { error } else { nil } }
+
     // MARK: What libcurl delivers
 
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard isBegun || isOwnResponse(line) else { return false }
-        isBegun = true
+        if case .awaited = response {
+            guard acceptFirstLine(line) else { return false }
+            response = .begun
+        }
         do {
             guard case .final(let head) = try parser.append(line) else { return true }
             received(head)
             return failure == nil
         } catch {
-            failure = error.urlError
+            abort = .failure(error.urlError)
             return false
         }
     }
 
     private func received(_ head: CurlResponseHead) {
         noteProgress()
-        guard acceptsVersion(of: head) else { return }
+        guard checkVersion(of: head) else { return }
         body.begin(head)
         noteAnswer()
         collectMetrics(isFinal: false)
         abandonConnection(after: head)
         switch task.received(head, of: exchange) {
         case .deliver:
-            verdict = .delivered
+            response = .delivered
             limitRedirectBody(of: head)
-        case .wait: verdict = .pending(head)
-        case .fail(let error): failure = error
+        case .wait: response = .pending(head)
+        case .fail(let error): abort = .failure(error)
         }
     }
 
@@ -149,13 +128,13 @@ final class Transfer {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
-        if case .discarded = verdict {
-            guard mayDiscard(bytes.count) else { return .fail }
+        if case .discarded = response {
+            guard countDiscarded(bytes.count) else { return .fail }
         } else {
             noteProgress()
             pump()
             guard failure == nil else { return .fail }
-            guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
+            guard canTake || takeAhead() else { return failure == nil ? .pause : .fail }
         }
         body.arrived(bytes.count)
         noteAnswer()
@@ -164,8 +143,8 @@ final class Transfer {
     }
 
     private func take(_ content: UnsafeRawBufferPointer) {
-        if case .discarded = verdict { return }
-        if case .delivered = verdict, body.isDirect, canTake {
+        if case .discarded = response { return }
+        if case .delivered = response, body.isDirect, canTake {
             gather { body, deliver in body.gather(content, deliver) }
         } else {
             body.append(content)
@@ -185,19 +164,19 @@ final class Transfer {
             }
             if !rest.isEmpty { forbidReuse() }
         } catch {
-            failure = URLError(.networkConnectionLost, because: "the chunks of the body are malformed")
+            abort = .failure(URLError(.networkConnectionLost, because: "the chunks of the body are malformed"))
         }
     }
 
     /// Decodes and gathers the bytes that wait, as far as there is room.
     func pump() {
-        guard case .delivered = verdict, failure == nil, !body.isEmpty, !task.isSuspendedOnEngine else { return }
+        guard case .delivered = response, failure == nil, !body.isEmpty, !task.isSuspendedOnEngine else { return }
         let task = task
         gather { body, deliver in
             do throws(ContentDecodingError) {
                 try body.pump(pool.engine.scratch, whileRoom: task.checkRoom, deliver: deliver)
             } catch {
-                failure = Self.meaning(of: error)
+                abort = .failure(Self.meaning(of: error))
             }
         }
     }
@@ -205,7 +184,7 @@ final class Transfer {
     /// Lets the body gather bytes. Large pieces are delivered at once, and the rest at the end of the iteration.
     private func gather(_ change: (inout IncomingBody, (Data) -> Void) -> Void) {
         let (task, pool) = (task, pool)
-        change(&body) { task.deliver(.data($0), from: pool) }
+        change(&body) { task.deliver($0) }
         guard !isToFlush else { return }
         isToFlush = true
         pool.flushLater(self)
@@ -215,7 +194,7 @@ final class Transfer {
     func flush() {
         isToFlush = false
         let data = body.take()
-        if !data.isEmpty { task.deliver(.data(data), from: pool) }
+        if !data.isEmpty { task.deliver(data) }
     }
 
     // MARK: Commands
@@ -223,19 +202,19 @@ final class Transfer {
     /// Delivers the response that waits for a decision.
     func deliverPending() {
         pool.engine.assertIsCurrent()
-        guard case .pending(let head) = verdict else { return }
-        verdict = .delivered
+        guard case .pending(let head) = response else { return }
+        response = .delivered
         limitRedirectBody(of: head)
-        task.deliver(.head(head), from: pool)
+        task.deliver(head)
         goOn()
     }
 
     /// Limits the time for the body of a redirect, which is of little use and must not delay the receiver.
     private func limitRedirectBody(of head: CurlResponseHead) {
-        guard pool.options.limitsRedirectBodies, SessionRedirects.leads(head.status),
+        guard pool.options.limitsRedirectBodies, SessionRedirects.isRedirect(head.status),
             SessionRedirects.request(after: URLRequest(url: exchange.url), head: head) != nil
         else { return }
-        lastMoment = pool.engine.now + Self.patienceForRest
+        bodyDeadline = pool.engine.now + Self.patienceForRest
         pool.reconsiderDeadline(of: self)
     }
 
@@ -243,17 +222,18 @@ final class Transfer {
     func discard() {
         pool.engine.assertIsCurrent()
         guard easy != nil else { return }
-        verdict = .discarded
+        response = .discarded
         // The server has responded, so it does not need the rest of the request's body.
-        guard hasSentBody, mayDiscard(body.backlogCount) else { return pool.abort(self) }
+        guard hasSentBody, countDiscarded(body.backlogCount) else { return pool.abort(self) }
         body.dropBacklog()
         unpause()
         pool.reconsiderDeadline(of: self)
     }
 
-    private func mayDiscard(_ count: Int) -> Bool {
+    /// Counts discarded bytes. Returns false once they are too many.
+    private func countDiscarded(_ count: Int) -> Bool {
         discarded += count
-        return discarded <= Self.largestBacklog
+        return discarded <= Self.maximumBacklog
     }
 
     // MARK: Time
@@ -264,16 +244,16 @@ final class Transfer {
 
     /// The time at which the transfer times out, unless it makes progress.
     var deadline: UInt64 {
-        if case .discarded = verdict { return lastProgress + Self.patienceForRest }
+        if case .discarded = response { return lastProgress + Self.patienceForRest }
         if isAnswered { return lastProgress + Self.patienceForRest }
         let idle = exchange.idleLimit.map { (isWaiting ? pool.engine.now : lastProgress) + $0 } ?? .max
-        return min(idle, lastMoment, task.resourceDeadline)
+        return min(idle, bodyDeadline, task.resourceDeadline)
     }
 
     /// Whether the transfer waits for something other than the server.
     private var isWaiting: Bool {
-        if case .pending = verdict { return true }
-        return isPaused || isSendingPaused || task.isSuspendedOnEngine || !body.isEmpty
+        if case .pending = response { return true }
+        return isPaused || sending == .paused || task.isSuspendedOnEngine || !body.isEmpty
     }
 
     func collectMetrics(isFinal: Bool) {

@@ -6,15 +6,15 @@ import FoundationNetworking
 /// These rules apply to a session that an app uses directly: it follows redirects as `URLSession` does. The loads of a
 /// `Synchronizer` obey the rules of HTTPCaching instead (`RedirectRules.swift`), which also forbid redirects from https to http.
 enum SessionRedirects {
-    /// The most redirects that a task follows.
+    /// The maximum number of redirects that a task follows.
     static let limit = 20
 
     /// Whether a status is that of a redirect.
-    static func leads(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
+    static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
     /// The next request. Nil if the response is not a redirect or has no usable target; such a response is final.
     static func request(after request: URLRequest, head: CurlResponseHead) -> URLRequest? {
-        guard leads(head.status),
+        guard isRedirect(head.status),
             let location = head.fields.first(where: { $0.isNamed(FieldName.location) })?.value,
             let target = URLReference.resolve(location, against: head.url)
         else { return nil }

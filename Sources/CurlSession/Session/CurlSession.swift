@@ -52,7 +52,6 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     }
 
     let pool: ConnectionPool
-    let executor: DelegateExecutor
     private let protocolClasses: [URLProtocol.Type]
     private let tasks: Locked<State>
 
@@ -84,10 +83,12 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     ) {
         let operations = queue ?? OperationQueue()
         if queue == nil { operations.maxConcurrentOperationCount = 1 }
-        executor = DelegateExecutor(operations)
         pool = ConnectionPool(
-            engine: engine, options: TransferOptions(configuration, options: options, environment: environment),
-            executor: executor)
+            engine: engine,
+            options: TransferOptions(
+                configuration, reportsRedirects: options.reportsRedirects,
+                limitsRedirectBodies: options.limitsRedirectBodies, tls: options.tls, environment: environment),
+            executor: DelegateExecutor(operations))
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
         tasks = Locked(State(delegates: Delegates(delegate)))
@@ -212,43 +213,6 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     /// The value of the `Cookie` line that the session would add to a request now. Never waits for the cookie storage's file.
     package func cookieHeader(for request: URLRequest) -> String? { pool.options.cookies.header(for: request) }
 
-    // MARK: The life of tasks
-
-    var delegates: Delegates? { tasks.withLock { $0.delegates } }
-
-    /// Counts a new task.
-    /// - Returns: The task's identifier, and whether the task may run.
-    func addTask() -> (identifier: Int, isAccepted: Bool) {
-        tasks.withLock { tasks in
-            tasks.outstanding += 1
-            defer { tasks.nextIdentifier += 1 }
-            return (tasks.nextIdentifier, !tasks.isInvalid)
-        }
-    }
-
-    /// Call it when a task is resumed. Another thread may have cancelled the task, which may have ended.
-    func taskStarted(_ task: TaskCore) {
-        tasks.withLock { tasks in
-            guard tasks.new.removeValue(forKey: ObjectIdentifier(task)) != nil else { return }
-            tasks.running[ObjectIdentifier(task)] = task
-        }
-    }
-
-    func taskEnded(_ task: TaskCore) {
-        let isLast = tasks.withLock { tasks in
-            tasks.new[ObjectIdentifier(task)] = nil
-            tasks.running[ObjectIdentifier(task)] = nil
-            tasks.outstanding -= 1
-            return tasks.takeFinish()
-        }
-        if isLast { finish() }
-    }
-
-    /// Forgets a task that was never resumed.
-    func taskWasDropped(_ task: TaskCore) {
-        taskEnded(task)
-    }
-
     // MARK: Invalidation
 
     /// Lets the tasks run to their end; then notifies and releases the delegate. Tasks created afterwards fail with `.cancelled`.
@@ -279,6 +243,35 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         pool.perform { [pool] in pool.close() }
         // Foundation's session waits for its own tasks, and notifies the delegate.
         if isCancelled { super.invalidateAndCancel() } else { super.finishTasksAndInvalidate() }
+    }
+}
+
+extension CurlSession: TaskOwner {
+    var delegates: Delegates? { tasks.withLock { $0.delegates } }
+
+    func addTask() -> (identifier: Int, isAccepted: Bool) {
+        tasks.withLock { tasks in
+            tasks.outstanding += 1
+            defer { tasks.nextIdentifier += 1 }
+            return (tasks.nextIdentifier, !tasks.isInvalid)
+        }
+    }
+
+    func taskStarted(_ task: TaskCore) {
+        tasks.withLock { tasks in
+            guard tasks.new.removeValue(forKey: ObjectIdentifier(task)) != nil else { return }
+            tasks.running[ObjectIdentifier(task)] = task
+        }
+    }
+
+    func taskEnded(_ task: TaskCore) {
+        let isLast = tasks.withLock { tasks in
+            tasks.new[ObjectIdentifier(task)] = nil
+            tasks.running[ObjectIdentifier(task)] = nil
+            tasks.outstanding -= 1
+            return tasks.takeFinish()
+        }
+        if isLast { finish() }
     }
 }
 

@@ -1,43 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// How a task authenticates to servers and proxies. Credentials are sent only to the server or proxy that asked for them.
-struct TaskAuthentication: Sendable {
-    struct Proxy: Sendable {
-        var flow = AuthenticationFlow()
-        /// The `Proxy-Authorization` of the next request.
-        var answer: String?
-        /// The credential and the scheme that libcurl uses when it asks for a tunnel (CONNECT).
-        var credential: (AuthenticationFlow.Credential, schemes: Int)?
-    }
-
-    var server = AuthenticationFlow()
-    /// The `Authorization` of the next request.
-    var answer: String?
-    /// The proxies that have asked for a credential, by their URLs.
-    var proxies: [String: Proxy] = [:]
-
-    /// Drops what does not apply to the next request, because the task follows a redirect: the server's credentials, and the
-    /// answers to proxies with Digest, which hold for one method and target.
-    mutating func leave() {
-        (server, answer) = (AuthenticationFlow(), nil)
-        for (url, proxy) in proxies where proxy.credential?.schemes == AuthenticationScheme.curlDigest {
-            proxies[url] = Proxy(credential: proxy.credential)
-        }
-    }
-}
-
-/// A challenge that the delegate is asked about.
-struct TaskChallenge: Sendable {
-    var scheme: AuthenticationScheme
-    var previousFailures: Int
-    /// The head of the response with the challenge; nil if a proxy refused a tunnel.
-    var head: CurlResponseHead?
-    /// The proxy that sent the challenge; nil if the server sent it.
-    var proxy: ProxyRules.Proxy?
-    var url: URL
-}
-
+/// How a task answers challenges.
 extension TaskCore {
     // MARK: The engine's thread
 
@@ -53,8 +17,7 @@ extension TaskCore {
         case .ask(let scheme, let failures):
             deliver(
                 .challenge(
-                    .init(scheme: scheme, previousFailures: failures, head: head, proxy: proxy, url: exchange.url)),
-                from: pool)
+                    .init(scheme: scheme, previousFailures: failures, head: head, proxy: proxy, url: exchange.url)))
         case .send(let scheme, let credential):
             // This runs in a callback of libcurl, which must not call libcurl.
             pool.perform { [self] in send(scheme, credential: credential, to: proxy) }
@@ -62,9 +25,7 @@ extension TaskCore {
         return .wait
     }
 
-    /// Answers a proxy that has refused a tunnel because it needs a credential. libcurl does not report the proxy's response.
-    /// - Parameter schemes: The schemes that the proxy offers: libcurl's `CURLAUTH_…`.
-    /// - Returns: Whether the delegate is asked.
+    /// Answers a proxy that has refused a tunnel. libcurl does not report the proxy's response.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
         // Only a proxy that has offered Basic may get the password as it is.
@@ -76,8 +37,7 @@ extension TaskCore {
         let step = withFlow(of: proxy) { $0.received(challenges) }
         guard case .ask(let scheme, let failures) = step else { return false }
         deliver(
-            .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
-            from: pool)
+            .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)))
         pool.startDecisionTimeout(self)
         return true
     }
@@ -97,15 +57,15 @@ extension TaskCore {
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
         switch withFlow(of: challenge.proxy, { $0.decided(decision, proposed: credential) }) {
-        case .deliver where challenge.head == nil: end(URLError(.userAuthenticationRequired), from: pool)
+        case .deliver where challenge.head == nil: end(URLError(.userAuthenticationRequired))
         case .deliver: transfer?.deliverPending()
         case .cancel:
             dropTransfer()
-            end(URLError(.userCancelledAuthentication), from: pool)
+            end(URLError(.userCancelledAuthentication))
         case .ask(let scheme, let failures):
             var next = challenge
             (next.scheme, next.previousFailures) = (scheme, failures)
-            deliver(.challenge(next), from: pool)
+            deliver(.challenge(next))
         case .send(let scheme, let credential): send(scheme, credential: credential, to: challenge.proxy)
         }
     }
@@ -133,7 +93,7 @@ extension TaskCore {
     // MARK: The delegate's queue
 
     func ask(
-        about challenge: TaskChallenge, session: CurlSession, task: URLSessionDataTask,
+        about challenge: TaskChallenge, session: URLSession, task: URLSessionDataTask,
         delegate: (any URLSessionTaskDelegate)?
     ) {
         let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)

@@ -5,7 +5,7 @@ import SynchronizerSupport
 /// Calls the delegate, on its queue.
 extension TaskCore {
     struct Listener {
-        let session: CurlSession
+        let session: any TaskOwner
         let task: URLSessionDataTask
         let delegates: Delegates
     }

@@ -3,14 +3,6 @@ import FoundationNetworking
 
 /// Decides what follows a response head, on the engine's thread.
 extension TaskCore {
-    enum HeadAction {
-        /// The response is final, and its body is delivered.
-        case deliver
-        /// The transfer waits for a decision.
-        case wait
-        case fail(URLError)
-    }
-
     func received(_ head: CurlResponseHead, of exchange: Exchange) -> HeadAction {
         pool.engine.assertIsCurrent()
         if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
@@ -22,11 +14,11 @@ extension TaskCore {
                         .httpTooManyRedirects,
                         because: "the server redirected more than \(SessionRedirects.limit) times"))
             }
-            deliver(.redirect(head, next), from: pool)
+            deliver(.redirect(head, next))
             return .wait
         }
         if let action = answer(head, to: exchange) { return action }
-        deliver(.head(head), from: pool)
+        deliver(.head(head))
         return .deliver
     }
 
@@ -47,7 +39,7 @@ extension TaskCore {
         let keepsBody = request.httpMethod == originalRequest.httpMethod
         switch (keepsBody ? uploadBody : nil) ?? RequestBody(of: request) {
         case .stream, .asked:
-            deliver(.needsBodyStream, from: pool)
+            deliver(.needsBodyStream)
             pool.startDecisionTimeout(self)
         case let body: send(request, body: body)
         }
@@ -57,19 +49,19 @@ extension TaskCore {
         guard !isOver else { return }
         switch exchange(for: request, body: body) {
         case .success(let exchange): pool.start(self, with: exchange)
-        case .failure(let error): end(error, from: pool)
+        case .failure(let error): end(error)
         }
     }
 
     /// Asks the delegate for a stream: the first one of a streamed upload, or another one, because a stream cannot be read twice.
-    func askForBody(delegate: (any URLSessionTaskDelegate)?, session: CurlSession, task: URLSessionDataTask) {
+    func askForBody(delegate: (any URLSessionTaskDelegate)?, session: URLSession, task: URLSessionDataTask) {
         guard let decision = state.withLock({ $0.await() }) else { return }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in
             guard decided(decision) else { return }
             let body = stream.map { RequestBody.stream(BodyStream($0), length: nil) }
             pool.perform { [self] in
                 guard let body, let request = state.withLock({ $0.currentRequest }) else {
-                    return end(URLError(.requestBodyStreamExhausted), from: pool)
+                    return end(URLError(.requestBodyStreamExhausted))
                 }
                 send(request, body: body)
             }

@@ -2,11 +2,25 @@ import Foundation
 import FoundationNetworking
 import SynchronizerSupport
 
+/// The session of a task, as the task sees it.
+protocol TaskOwner: URLSession {
+    var pool: ConnectionPool { get }
+    /// The session's delegate; nil once the session is invalid and its tasks have ended.
+    var delegates: Delegates? { get }
+    /// Counts a new task.
+    /// - Returns: The task's identifier, and whether the task may run.
+    func addTask() -> (identifier: Int, isAccepted: Bool)
+    /// Call it when a task is resumed. Another thread may have cancelled the task, which may have ended.
+    func taskStarted(_ task: TaskCore)
+    /// Call it when a task has ended, or is dropped without having been resumed.
+    func taskEnded(_ task: TaskCore)
+}
+
 /// A task's state, which the callers' threads, the delegate's queue and the engine's thread share.
 ///
 /// All delegate calls go through a mailbox. It delivers them in order, one at a time even on a concurrent queue. It delivers
 /// nothing after the end, and nothing while it waits for the delegate to call a completion handler.
-final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or used on the engine's thread only
+final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, or for the engine's thread only
     typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
     /// The number of undelivered bytes at which the transfer pauses.
@@ -36,7 +50,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         /// The transfer waits for room in the mailbox.
         var isStarved = false
 
-        var session: CurlSession?
+        var session: (any TaskOwner)?
         /// Keeps the task alive while it runs.
         var task: URLSessionDataTask?
         var delegates: Delegates?
@@ -59,7 +73,6 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     private let isAccepted: Bool
     let originalRequest: URLRequest
     let pool: ConnectionPool
-    let executor: DelegateExecutor
     let handler: Handler?
     let state: Locked<State>
     /// The body of an upload task, which is not in the request.
@@ -74,11 +87,10 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     private(set) lazy var resourceDeadline =
         EngineClock.nanoseconds(pool.options.resourceLimit).map { pool.engine.now + $0 } ?? .max
 
-    init(_ request: URLRequest, session: CurlSession, body: RequestBody? = nil, handler: Handler? = nil) {
+    init(_ request: URLRequest, session: any TaskOwner, body: RequestBody? = nil, handler: Handler? = nil) {
         (identifier, isAccepted) = session.addTask()
         originalRequest = request
         pool = session.pool
-        executor = session.executor
         self.handler = handler
         uploadBody = body
         var state = State()
@@ -89,7 +101,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     deinit {
         // The task was never resumed. Without this, the session would wait for it.
-        state.withLock { $0.session }?.taskWasDropped(self)
+        state.withLock { $0.session }?.taskEnded(self)
     }
 
     // MARK: Callers' threads
@@ -122,14 +134,14 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         }
         guard isCancelled else { return }
         pool.perform { [self] in dropTransfer() }
-        if isToDrain { executor.drain([self]) }
+        if isToDrain { pool.executor.drain([self]) }
     }
 
     private func start() {
         guard isAccepted, pool.isAlive else { return fail(URLError(.cancelled)) }
         let body = uploadBody ?? RequestBody(of: originalRequest)
         if case .asked = body {
-            if state.withLock({ $0.post(.needsBodyStream) }) { executor.drain([self]) }
+            if state.withLock({ $0.post(.needsBodyStream) }) { pool.executor.drain([self]) }
             return
         }
         switch exchange(for: originalRequest, body: body) {
@@ -173,7 +185,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
 
     /// Ends the task without the engine.
     private func fail(_ error: URLError) {
-        if post(.end(error)) { executor.drain([self]) }
+        if post(.end(error)) { pool.executor.drain([self]) }
     }
 
     // MARK: Mailbox, any thread
@@ -193,7 +205,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
             guard let event else { return }
             perform(event, for: listener)
         }
-        executor.drain([self])
+        pool.executor.drain([self])
     }
 
     /// Notes that the delegate has decided. Only the first call for a decision counts.
@@ -206,7 +218,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
             return (true, state.schedule(), state.isDecisionTimed)
         }
         if wasTimed { pool.perform { [self] in pool.stopDecisionTimeout(self) } }
-        if isToDrain { executor.drain([self]) }
+        if isToDrain { pool.executor.drain([self]) }
         return isFirst
     }
 
@@ -217,9 +229,12 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
     /// The bytes that wait in the mailbox.
     var undelivered: Int { state.withLock { $0.undelivered } }
 
-    func deliver(_ event: TaskEvent, from pool: ConnectionPool) {
+    func deliver(_ event: TaskEvent) {
         if post(event) { pool.deliver(self) }
     }
+
+    func deliver(_ head: CurlResponseHead) { deliver(.head(head)) }
+    func deliver(_ data: Data) { deliver(.data(data)) }
 
     /// Whether the mailbox has room. If not, it resumes the transfer as soon as it has. A task that is over takes nothing more.
     func checkRoom() -> Bool {
@@ -231,9 +246,9 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         }
     }
 
-    func end(_ error: URLError?, from pool: ConnectionPool) {
+    func end(_ error: URLError?) {
         pool.stopDecisionTimeout(self)
-        deliver(.end(error), from: pool)
+        deliver(.end(error))
         if state.withLock({ $0.timesDecision() }) { pool.startDecisionTimeout(self) }
     }
 
@@ -254,9 +269,9 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         }
     }
 
-    func sent(_ count: Int, total: Int64, of expected: Int64, from pool: ConnectionPool) {
+    func sent(_ count: Int, total: Int64, of expected: Int64) {
         state.withLock { $0.bytesSent = total }
-        deliver(.sent(Int64(count), total: total, expected: expected), from: pool)
+        deliver(.sent(Int64(count), total: total, expected: expected))
     }
 
     private func setSuspended(_ isSuspended: Bool) {
