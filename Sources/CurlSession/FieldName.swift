@@ -18,6 +18,11 @@ enum FieldName {
     static let transferEncoding = "Transfer-Encoding"
     static let userAgent = "User-Agent"
     static let wwwAuthenticate = "WWW-Authenticate"
+
+    /// Whether a field says where the body ends.
+    static func isFraming(_ name: String) -> Bool {
+        name.isFieldName(contentLength) || name.isFieldName(transferEncoding)
+    }
 }
 
 extension CurlResponseHead.Field {

@@ -1,10 +1,5 @@
 /// Decides what the field lines of a final head say about the length of its body (RFC 9112 §6.3).
 enum BodyLength {
-    /// Whether a field says where the body ends.
-    static func isFraming(_ name: String) -> Bool {
-        name.isFieldName(FieldName.contentLength) || name.isFieldName(FieldName.transferEncoding)
-    }
-
     /// The transfer codings, in the order in which the server applied them, in small letters.
     static func transferCodings(_ fields: [CurlResponseHead.Field]) -> [String] {
         fields.filter { $0.isNamed(FieldName.transferEncoding) }.flatMap { $0.value.split(separator: ",") }
@@ -28,7 +23,7 @@ enum BodyLength {
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
         guard transferCodings(fields).allSatisfy(isValid) else { throw .invalidTransferCoding }
         guard let first = fields.firstIndex(where: { $0.isNamed(FieldName.contentLength) }) else { return }
-        if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
+        if fields.count(where: { FieldName.isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
         var length: Int64?
         for field in fields[first...] where field.isNamed(FieldName.contentLength) {
             for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {

@@ -47,7 +47,7 @@ struct FieldLines: Sendable {
     }
 
     /// Whether the line says where the body ends.
-    private var isFraming: Bool { BodyLength.isFraming(name) }
+    private var isFraming: Bool { FieldName.isFraming(name) }
 
     private static func decoded(_ value: [UInt8]) -> String {
         value.withUnsafeBytes { bytes in

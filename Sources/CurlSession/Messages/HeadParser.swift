@@ -36,11 +36,6 @@ struct HeadParser: Sendable {
         case final(CurlResponseHead)
     }
 
-    /// The most bytes in the heads and trailers of an exchange.
-    static let maximumBytes = 256 << 10
-    /// The most interim heads before the final one.
-    static let maximumInterimHeads = 64
-
     private enum Place { case statusLine, fields, trailers }
 
     private let url: URL
@@ -69,7 +64,7 @@ struct HeadParser: Sendable {
     /// Takes one line, with or without its line end. An empty line ends a head.
     mutating func append(_ line: UnsafeRawBufferPointer) throws(HeadError) -> Event? {
         byteCount += line.count
-        guard byteCount <= Self.maximumBytes else { throw .tooLarge }
+        guard byteCount <= HeadError.maximumBytes else { throw .tooLarge }
         let content = UnsafeRawBufferPointer(rebasing: line[..<Self.end(of: line)])
         switch place {
         case .statusLine:
@@ -88,7 +83,7 @@ struct HeadParser: Sendable {
         var head = CurlResponseHead(url: url, version: status.version, status: status.status, fields: fields.take())
         guard head.status >= 200 else {
             interimHeads += 1
-            guard interimHeads <= Self.maximumInterimHeads else { throw .tooManyInterimHeads }
+            guard interimHeads <= HeadError.maximumInterimHeads else { throw .tooManyInterimHeads }
             place = .statusLine
             return .interim(head)
         }
@@ -110,47 +105,4 @@ struct HeadParser: Sendable {
         if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
         return end
     }
-}
-
-/// Why a head is invalid.
-enum HeadError: Error, Sendable, Hashable {
-    case malformedStatusLine
-    /// A NUL in a line.
-    case forbiddenByte
-    /// Different, invalid or ambiguous lengths of the body.
-    case invalidBodyLength
-    /// A transfer coding that is not a token, or `chunked` with parameters.
-    case invalidTransferCoding
-    case tooLarge
-    case tooManyInterimHeads
-    /// A 101 that no request asked for.
-    case unexpectedUpgrade
-    /// A redirect to more than one place.
-    case ambiguousLocation
-
-    var urlError: URLError {
-        URLError(self == .tooLarge ? .dataLengthExceedsMaximum : .badServerResponse, because: reason)
-    }
-
-    private var reason: String {
-        switch self {
-        case .malformedStatusLine: "the status line is malformed"
-        case .forbiddenByte: "a header has a NUL"
-        case .invalidBodyLength: "the length of the body is invalid, or there are several lengths"
-        case .invalidTransferCoding: "the transfer coding is invalid"
-        case .tooLarge: "the headers are larger than \(HeadParser.maximumBytes >> 10) KB"
-        case .tooManyInterimHeads: "there are more than \(HeadParser.maximumInterimHeads) interim responses"
-        case .unexpectedUpgrade: "the server switches to another protocol, for which the request did not ask"
-        case .ambiguousLocation: "the response redirects to several places"
-        }
-    }
-}
-
-extension URLError {
-    /// An error whose `localizedDescription` gives the session's reason.
-    init(_ code: Code, because reason: String) {
-        self.init(code, userInfo: [NSLocalizedDescriptionKey: reason])
-    }
-
-    static var timeout: URLError { URLError(.timedOut, because: "the request timed out") }
 }
