@@ -67,7 +67,7 @@ import TestTraits
     @Test func `the framing is bounded`() throws {
         let extensions = String(repeating: "x", count: 60 << 10)
         #expect(try decode("5;\(extensions)\r\nhello\r\n0;\(extensions)\r\n\r\n", piece: 4_096).content == "hello")
-        let long = String(repeating: "x", count: ChunkDecoder.largestExcess)
+        let long = String(repeating: "x", count: ChunkDecoder.maximumExcess)
         #expect(throws: ChunkDecoder.Malformed.self) { try decode("5;\(long)", piece: 4_096) }
         #expect(throws: ChunkDecoder.Malformed.self) { try decode("0\r\n\(long)x", piece: 4_096) }
         let many = String(repeating: "1;\(extensions)\r\nx\r\n", count: 8)

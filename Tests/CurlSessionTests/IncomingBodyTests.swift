@@ -46,7 +46,7 @@ import Testing
         var (body, delivered) = (try body(), Data())
         let bytes = [UInt8](repeating: 7, count: 16 << 10)
         for _ in 0..<5 { bytes.withUnsafeBytes { body.gather($0) { delivered += $0 } } }
-        #expect(delivered.count == IncomingBody.largestPiece)
+        #expect(delivered.count == IncomingBody.maximumPiece)
         #expect(body.take().count == 16 << 10)
     }
 

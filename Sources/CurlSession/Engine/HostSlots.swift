@@ -10,8 +10,8 @@ struct HostSlots<Waiter> {
     private var peers: [String: Peer] = [:]
     /// The peers without transfers that are known to speak HTTP/2.
     private var idle = LRUList<String, Void>()
-    /// The most of them. A forgotten one counts as one of HTTP/1 until it has answered again.
-    private static var mostIdle: Int { 1000 }
+    /// Their maximum number. A forgotten one counts as one of HTTP/1 until it has answered again.
+    private static var maximumIdle: Int { 1000 }
 
     init(limit: Int) {
         self.limit = max(1, limit)
@@ -61,7 +61,7 @@ struct HostSlots<Waiter> {
     private mutating func becomeIdle(_ peer: String) {
         guard isMultiplexed(peer) else { return peers[peer] = nil }
         idle.insert((), for: peer)
-        guard idle.count > Self.mostIdle, let oldest = idle.leastRecentlyUsed else { return }
+        guard idle.count > Self.maximumIdle, let oldest = idle.leastRecentlyUsed else { return }
         idle.remove(oldest)
         peers[oldest] = nil
     }

@@ -6,8 +6,8 @@ import Foundation
 /// libcurl delivers 16 KB at a time, and each piece costs a call of the delegate. So decoded bytes are gathered until the end of
 /// the engine's iteration, or until they are a piece of 64 KB. A small body of a known length becomes one piece, without a copy.
 struct IncomingBody {
-    static let largestPiece = 64 << 10
-    private static let largestEmptyCoding = 1 << 20
+    static let maximumPiece = 64 << 10
+    private static let maximumEmptyCoding = 1 << 20
 
     /// The framing; nil if the body is not in chunks.
     private(set) var chunks: ChunkDecoder?
@@ -86,7 +86,7 @@ struct IncomingBody {
             decoderMayHaveOutput = count > 0
             decoded += count
             // Bytes that decode to nothing, such as those after the end of the coding, would escape any limit for decoded bytes.
-            guard count > 0 || coded - Self.largestEmptyCoding <= decoded * 64 else { throw .excessive }
+            guard count > 0 || coded - Self.maximumEmptyCoding <= decoded * 64 else { throw .excessive }
             gather(UnsafeRawBufferPointer(rebasing: scratch[..<count]), deliver)
         }
     }
@@ -111,9 +111,9 @@ struct IncomingBody {
         if pieces.isEmpty {
             // At most four times the received bytes: if few bytes arrive at a time, many pieces may wait for a slow delegate.
             let more = decoder == nil ? min(missing ?? 0, 3 * bytes.count) : 0
-            pieces = Data(capacity: max(bytes.count, min(bytes.count + more, Self.largestPiece)))
+            pieces = Data(capacity: max(bytes.count, min(bytes.count + more, Self.maximumPiece)))
         }
         pieces.append(base, count: bytes.count)
-        if pieces.count >= Self.largestPiece { deliver(take()) }
+        if pieces.count >= Self.maximumPiece { deliver(take()) }
     }
 }

@@ -29,7 +29,7 @@ final class Resolver: Sendable {
     private let lookup: Lookup
     private let state = Locked(State())
 
-    /// - Parameter limit: The largest number of threads.
+    /// - Parameter limit: The maximum number of threads.
     init(limit: Int = 16, lookup: @escaping Lookup = Resolver.systemLookup) {
         self.limit = limit
         self.lookup = lookup

@@ -38,8 +38,8 @@ struct ChunkDecoder: Sendable {
         case end
     }
 
-    static let largestExcess = 256 << 10
-    private static let mostDigits = 16
+    static let maximumExcess = 256 << 10
+    private static let maximumDigits = 16
 
     private var place = Place.size
     private var digits = 0
@@ -78,7 +78,7 @@ struct ChunkDecoder: Sendable {
 
     private mutating func takeTrailer(_ byte: UInt8) throws(Malformed) -> [UInt8]? {
         line.append(byte)
-        guard line.count <= Self.largestExcess else { throw Malformed() }
+        guard line.count <= Self.maximumExcess else { throw Malformed() }
         guard byte == UInt8(ascii: "\n") else { return nil }
         defer { line = [] }
         if line.count == 1 || line.count == 2 && line[0] == UInt8(ascii: "\r") { place = .end }
@@ -87,7 +87,7 @@ struct ChunkDecoder: Sendable {
 
     private mutating func take(_ byte: UInt8) throws(Malformed) {
         excess += 1
-        guard excess <= Self.largestExcess else { throw Malformed() }
+        guard excess <= Self.maximumExcess else { throw Malformed() }
         switch (place, byte) {
         case (.size, UInt8(ascii: "0")...UInt8(ascii: "9")): try add(byte - UInt8(ascii: "0"))
         case (.size, UInt8(ascii: "A")...UInt8(ascii: "F")): try add(byte - UInt8(ascii: "A") + 10)
@@ -111,11 +111,11 @@ struct ChunkDecoder: Sendable {
     private mutating func add(_ digit: UInt8) throws(Malformed) {
         digits += 1
         size = size << 4 | UInt64(digit)
-        guard digits <= Self.mostDigits, size <= UInt64(Int64.max) else { throw Malformed() }
+        guard digits <= Self.maximumDigits, size <= UInt64(Int64.max) else { throw Malformed() }
     }
 
     private mutating func beginContent() {
-        excess = max(0, excess - 16 - 64 * Int(min(size, UInt64(Self.largestExcess))))
+        excess = max(0, excess - 16 - 64 * Int(min(size, UInt64(Self.maximumExcess))))
         place = size == 0 ? .trailers : .content
     }
 }

@@ -45,7 +45,7 @@ extension TaskCore.State {
     /// Adds bytes to the last event, if a delegate lags so far behind that many small events would need much memory.
     private mutating func joinsLast(_ data: Data) -> Bool {
         guard events.count - nextEvent >= TaskCore.mostSmallEvents, case .data(var last) = events[events.count - 1],
-            last.count + data.count <= IncomingBody.largestPiece
+            last.count + data.count <= IncomingBody.maximumPiece
         else { return false }
         events[events.count - 1] = .data(Data())  // so that `last` has the only reference, and need not be copied
         last.append(data)

@@ -18,10 +18,10 @@
 ///
 /// Use it from one thread at a time.
 final class ContentDecoder {
-    /// The largest number of codings that are decoded. Real servers apply one. Each may need a window of 16 MB.
+    /// The maximum number of codings that are decoded. Real servers apply one. Each may need a window of 16 MB.
     static let maximumCodings = 2
-    /// The most bytes between two codings in excess of 64 times the decoded bytes.
-    static let largestExcess = 1 << 20
+    /// The maximum number of bytes between two codings in excess of 64 times the decoded bytes.
+    static let maximumExcess = 1 << 20
 
     /// The codings, in the order in which they are decoded.
     private let stages: [CodingStage]
@@ -96,7 +96,7 @@ final class ContentDecoder {
         defer { space.deallocate() }
         let count = try pull(index, into: space)
         excess += count
-        guard excess <= Self.largestExcess else { throw .excessive }
+        guard excess <= Self.maximumExcess else { throw .excessive }
         stage.push(UnsafeRawBufferPointer(rebasing: space[..<count]))
         return count > 0
     }
