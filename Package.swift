@@ -221,8 +221,8 @@ let package = Package(
         .testTarget(
             name: "CurlSessionTests",
             dependencies: [
-                "CurlSession", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits",
-                "CSendHook",
+                "CurlSession", "HTTPCaching", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport",
+                "TestTraits", "CSendHook",
             ],
             swiftSettings: settings),
         // Holds up libcurl between what it sends and what it receives.
