@@ -74,6 +74,7 @@ extension ConnectionPool {
 
     /// Removes a task from the queue, if it is there.
     func withdraw(_ task: any TransferClient) {
+        engine.assertIsCurrent()
         guard let waiting = queued.removeValue(forKey: ObjectIdentifier(task)), let request = waiting.request else {
             return
         }
@@ -83,6 +84,7 @@ extension ConnectionPool {
 
     /// Lets a task time out while it waits for a decision of its delegate.
     func startDecisionTimeout(_ task: any TransferClient) {
+        engine.assertIsCurrent()
         guard task.canTimeOut else { return }
         deciding[ObjectIdentifier(task)] = task
         transferWaits(until: task.resourceDeadline)
@@ -90,6 +92,7 @@ extension ConnectionPool {
 
     /// Call it when a task no longer waits for its delegate.
     func stopDecisionTimeout(_ task: any TransferClient) {
+        engine.assertIsCurrent()
         deciding[ObjectIdentifier(task)] = nil
     }
 

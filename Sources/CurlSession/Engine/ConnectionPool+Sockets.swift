@@ -111,6 +111,11 @@ let socketCallback: synchronizer_curl_socket = { easy, socket, what, context, _ 
     return 0
 }
 
+let timerCallback: synchronizer_curl_timer = { _, milliseconds, context in
+    ConnectionPool.of(context)?.setTimer(milliseconds)
+    return 0
+}
+
 let openSocketCallback: synchronizer_curl_open = { context, _, address in
     guard let address else { return -1 }
     let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -10,7 +10,7 @@ import SynchronizerSupport
 ///
 /// Use everything here on the engine's thread only, except constants, `isAlive`, `perform` and `performNow`.
 final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: on the engine's thread only
-    /// The most idle connections that are kept open.
+    /// The maximum number of idle connections that are kept open.
     static let maximumConnections = 64
     /// Seconds after which an idle connection is not used again. Most servers close idle connections after 60 seconds or more.
     static let maximumAge = 50
@@ -133,6 +133,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
 
     /// Ends a transfer. `error` is nil if the response is complete.
     func finish(_ transfer: Transfer, error: URLError?) {
+        engine.assertIsCurrent()
         transfer.collectMetrics(isFinal: true)
         let tunnelSchemes = transfer.tunnelSchemes
         remove(transfer)
@@ -156,6 +157,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
 
     /// Ends transfers that are done, starts those that can start, and notifies the delegates.
     func settle() {
+        engine.assertIsCurrent()
         var code = CURLE_OK
         while let multi, let easy = synchronizer_multi_ended(multi, &code) {
             guard let transfer = active[easy] else { continue }
@@ -193,6 +195,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     // MARK: libcurl's events
 
     func handle(_ events: UInt32, on socket: Int32) {
+        engine.assertIsCurrent()
         let entry = engine.sockets[socket]
         guard entry.wanted != 0 else {
             guard entry.isQuiet, !isHeld(socket) else { return watch(socket, wanted: 0, lazily: false) }
@@ -207,6 +210,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     }
 
     func timerFired() {
+        engine.assertIsCurrent()
         timer = .max
         engine.timesChanged(self)
         act(on: -1, mask: 0)
@@ -234,6 +238,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
 
     /// Drops all transfers, and closes all connections.
     func close() {
+        engine.assertIsCurrent()
         for transfer in active.values { remove(transfer) }
         if let multi { curl_multi_cleanup(multi) }
         multi = nil
@@ -263,6 +268,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
 
     /// Ends the transfers that have timed out. Without any transfer, closes the idle connections.
     func deadlinePassed() {
+        engine.assertIsCurrent()
         deadline = .max
         if active.isEmpty, queued.isEmpty, deciding.isEmpty { return close() }
         for transfer in Array(active.values) {
@@ -278,7 +284,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     }
 
     /// Sets libcurl's timer, in milliseconds from now. A negative value cancels it.
-    fileprivate func setTimer(_ milliseconds: Int) {
+    func setTimer(_ milliseconds: Int) {
         timer = milliseconds < 0 ? .max : monotonicNow() + UInt64(milliseconds) * 1_000_000
         engine.timesChanged(self)
     }
@@ -287,9 +293,4 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
-}
-
-private let timerCallback: synchronizer_curl_timer = { _, milliseconds, context in
-    ConnectionPool.of(context)?.setTimer(milliseconds)
-    return 0
 }
