@@ -123,7 +123,7 @@ import Testing
         bench.server["/"] = Reply(body)
         let task = bench.start()
         try await bench.server.waitForRequests(1)
-        #expect(task.core.state.withLock { $0.undelivered } <= TaskCore.mailboxLimit + (64 << 10))
+        #expect(task.core.state.withLock { $0.mailbox.undelivered } <= Mailbox.limit + (64 << 10))
         for _ in 0..<4096 { gate.signal() }
         await recorder.waitForEnds()
         #expect(recorder.body == body)

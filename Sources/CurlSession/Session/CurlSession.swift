@@ -32,28 +32,9 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         public init() {}
     }
 
-    fileprivate struct Weak {
-        weak var task: URLSessionDataTask?
-    }
-
-    fileprivate struct State {
-        var delegates: Delegates?
-        var running: [ObjectIdentifier: TaskCore] = [:]
-        /// Tasks that have not been resumed.
-        var new: [ObjectIdentifier: Weak] = [:]
-        /// Tasks that have been created and have not ended.
-        var outstanding = 0
-        /// Foundation's session numbers its own tasks from 1.
-        var nextIdentifier = 1 << 32
-        var isInvalid = false
-        /// Whether Foundation's tasks are to be cancelled, too.
-        var isCancelled = false
-        var isFinished = false
-    }
-
     let pool: ConnectionPool
     private let protocolClasses: [URLProtocol.Type]
-    private let tasks: Locked<State>
+    private let tasks: Locked<TaskTable>
 
     /// Creates a session without a delegate, for the methods with completion handlers and the `async` ones.
     public convenience override init(configuration: URLSessionConfiguration) {
@@ -91,7 +72,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
             executor: DelegateExecutor(operations))
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
-        tasks = Locked(State(delegates: Delegates(delegate)))
+        tasks = Locked(TaskTable(delegates: Delegates(delegate)))
         super.init(configuration: configuration, delegate: delegate, delegateQueue: operations)
     }
 
@@ -181,8 +162,6 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         }
     }
 
-    var runningCount: Int { tasks.withLock { $0.running.count } }
-
     private var runningTasks: [URLSessionDataTask] {
         tasks.withLock { Array($0.running.values) }.compactMap { $0.state.withLock { $0.task } }
     }
@@ -200,7 +179,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     }
 
     private func created(_ task: URLSessionDataTask, with core: TaskCore) {
-        tasks.withLock { $0.new[ObjectIdentifier(core)] = Weak(task: task) }
+        tasks.withLock { $0.created(task, with: core) }
     }
 
     /// Whether Foundation's session serves a request.
@@ -217,61 +196,43 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
 
     /// Lets the tasks run to their end; then notifies and releases the delegate. Tasks created afterwards fail with `.cancelled`.
     public override func finishTasksAndInvalidate() {
-        let isLast = tasks.withLock { tasks in
-            tasks.isInvalid = true
-            return tasks.takeFinish()
+        let invalidation = tasks.withLock { tasks in
+            tasks.invalidate(.finishTasks)
+            return tasks.finishIfDone()
         }
-        if isLast { finish() }
+        if let invalidation { finish(invalidation) }
     }
 
     /// Cancels all tasks, and invalidates the session as `finishTasksAndInvalidate` does.
     public override func invalidateAndCancel() {
-        let (running, new) = tasks.withLock { tasks in
-            (tasks.isInvalid, tasks.isCancelled) = (true, true)
-            return (Array(tasks.running.values), tasks.new.values.compactMap(\.task))
+        let new = tasks.withLock { tasks in
+            tasks.invalidate(.cancelTasks)
+            return tasks.newTasks
         }
-        for task in running.compactMap({ $0.state.withLock { $0.task } }) + new { task.cancel() }
+        for task in runningTasks + new { task.cancel() }
         super.getAllTasks { others in others.forEach { $0.cancel() } }
         finishTasksAndInvalidate()
     }
 
-    private func finish() {
-        let isCancelled = tasks.withLock { tasks in
-            tasks.delegates = nil
-            return tasks.isCancelled
-        }
+    private func finish(_ invalidation: TaskTable.Invalidation) {
         pool.perform { [pool] in pool.close() }
         // Foundation's session waits for its own tasks, and notifies the delegate.
-        if isCancelled { super.invalidateAndCancel() } else { super.finishTasksAndInvalidate() }
+        switch invalidation {
+        case .finishTasks: super.finishTasksAndInvalidate()
+        case .cancelTasks: super.invalidateAndCancel()
+        }
     }
 }
 
 extension CurlSession: TaskOwner {
     var delegates: Delegates? { tasks.withLock { $0.delegates } }
 
-    func addTask() -> (identifier: Int, isAccepted: Bool) {
-        tasks.withLock { tasks in
-            tasks.outstanding += 1
-            defer { tasks.nextIdentifier += 1 }
-            return (tasks.nextIdentifier, !tasks.isInvalid)
-        }
-    }
+    func addTask() -> (identifier: Int, isAccepted: Bool) { tasks.withLock { $0.count() } }
 
-    func taskStarted(_ task: TaskCore) {
-        tasks.withLock { tasks in
-            guard tasks.new.removeValue(forKey: ObjectIdentifier(task)) != nil else { return }
-            tasks.running[ObjectIdentifier(task)] = task
-        }
-    }
+    func taskStarted(_ task: TaskCore) { tasks.withLock { $0.started(task) } }
 
     func taskEnded(_ task: TaskCore) {
-        let isLast = tasks.withLock { tasks in
-            tasks.new[ObjectIdentifier(task)] = nil
-            tasks.running[ObjectIdentifier(task)] = nil
-            tasks.outstanding -= 1
-            return tasks.takeFinish()
-        }
-        if isLast { finish() }
+        if let invalidation = tasks.withLock({ $0.ended(task) }) { finish(invalidation) }
     }
 }
 
@@ -280,14 +241,4 @@ private final class SharedSession: CurlSession, @unchecked Sendable {  // as its
 
     override func finishTasksAndInvalidate() {}
     override func invalidateAndCancel() {}
-}
-
-extension CurlSession.State {
-    /// Marks an invalid session without tasks as finished.
-    /// - Returns: Whether this call has marked it.
-    fileprivate mutating func takeFinish() -> Bool {
-        guard isInvalid, !isFinished, outstanding == 0 else { return false }
-        isFinished = true
-        return true
-    }
 }

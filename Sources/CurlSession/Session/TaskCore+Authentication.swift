@@ -74,6 +74,7 @@ extension TaskCore {
     private func send(
         _ scheme: AuthenticationScheme, credential: AuthenticationFlow.Credential, to proxy: ProxyRules.Proxy?
     ) {
+        pool.engine.assertIsCurrent()
         guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
         var nonce = ""
         for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
@@ -99,7 +100,7 @@ extension TaskCore {
         let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)
         let storage = pool.options.credentials
         let proposed = storage?.storedCredential(for: space)
-        guard let decision = state.withLock({ $0.await() }) else { return }
+        guard let decision = state.withLock({ $0.mailbox.awaitDecision() }) else { return }
         let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = {
             [self] disposition, credential in
             guard decided(decision) else { return }

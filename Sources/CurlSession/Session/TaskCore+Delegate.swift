@@ -45,7 +45,7 @@ extension TaskCore {
         pool.options.cookies.store(head, for: originalRequest)
         let decision = state.withLock { state in
             state.head = head
-            return handler == nil && listener.delegates.data != nil ? state.await() : nil
+            return handler == nil && listener.delegates.data != nil ? state.mailbox.awaitDecision() : nil
         }
         guard let decision else { return }
         let decide: @Sendable (URLSession.ResponseDisposition) -> Void = { [self] disposition in
@@ -73,20 +73,16 @@ extension TaskCore {
         if handler == nil {
             listener.delegates.data?.urlSession(listener.session, dataTask: listener.task, didReceive: data)
         }
-        let isToGoOn = state.withLock { state in
-            state.undelivered -= min(state.undelivered, data.count)
-            guard state.isStarved, state.undelivered <= Self.mailboxLimit / 2 else { return false }
-            state.isStarved = false
-            return true
+        if state.withLock({ $0.mailbox.delivered(data.count) }) {
+            pool.perform { [self] in transfer?.goOn() }
         }
-        if isToGoOn { pool.perform { [self] in transfer?.goOn() } }
     }
 
     private func redirect(_ head: CurlResponseHead, to request: URLRequest, for listener: Listener) {
         guard let delegate = listener.delegates.task, let response = head.httpURLResponse else {
             return pool.perform { [self] in follow(request) }
         }
-        guard let decision = state.withLock({ $0.await() }) else { return }
+        guard let decision = state.withLock({ $0.mailbox.awaitDecision() }) else { return }
         delegate.urlSession(
             listener.session, task: listener.task, willPerformHTTPRedirection: response, newRequest: request
         ) { [self] request in

@@ -24,6 +24,7 @@ extension TaskCore {
 
     /// Sends the request that follows a redirect.
     func follow(_ request: URLRequest) {
+        pool.engine.assertIsCurrent()
         guard !isOver else { return }
         redirects += 1
         authentication.leave()
@@ -33,7 +34,6 @@ extension TaskCore {
 
     /// Discards the response that has arrived, and sends another request.
     func replaceTransfer(_ request: URLRequest) {
-        pool.engine.assertIsCurrent()
         transfer?.discard()
         transfer = nil
         let keepsBody = request.httpMethod == originalRequest.httpMethod
@@ -46,6 +46,7 @@ extension TaskCore {
     }
 
     private func send(_ request: URLRequest, body: RequestBody) {
+        pool.engine.assertIsCurrent()
         guard !isOver else { return }
         switch exchange(for: request, body: body) {
         case .success(let exchange): pool.start(self, with: exchange)
@@ -55,7 +56,7 @@ extension TaskCore {
 
     /// Asks the delegate for a stream: the first one of a streamed upload, or another one, because a stream cannot be read twice.
     func askForBody(delegate: (any URLSessionTaskDelegate)?, session: URLSession, task: URLSessionDataTask) {
-        guard let decision = state.withLock({ $0.await() }) else { return }
+        guard let decision = state.withLock({ $0.mailbox.awaitDecision() }) else { return }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in
             guard decided(decision) else { return }
             let body = stream.map { RequestBody.stream(BodyStream($0), length: nil) }

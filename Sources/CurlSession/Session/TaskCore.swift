@@ -18,37 +18,16 @@ protocol TaskOwner: URLSession {
 
 /// A task's state, which the callers' threads, the delegate's queue and the engine's thread share.
 ///
-/// All delegate calls go through a mailbox. It delivers them in order, one at a time even on a concurrent queue. It delivers
-/// nothing after the end, and nothing while it waits for the delegate to call a completion handler.
+/// All delegate calls go through a `Mailbox`. They are made in order, one at a time even on a concurrent queue.
 final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, or for the engine's thread only
     typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// The number of undelivered bytes at which the transfer pauses.
-    static let mailboxLimit = 256 << 10
-    /// The number of undelivered events from which on pieces of the body are joined.
-    static let mostSmallEvents = 64
     /// The number of events that a task delivers before other tasks have their turn on the delegate's queue.
     private static let eventsPerTurn = 16
 
     struct State {
         var machine = TaskMachine()
-        var events: [TaskEvent] = []
-        var nextEvent = 0
-        /// A drain is running, or has been scheduled on the delegate's queue.
-        var isScheduled = false
-        /// The end is in the mailbox or has been delivered: nothing may follow.
-        var isOver = false
-        /// The task was cancelled or has timed out: it ends without asking the delegate for another decision.
-        var isAborted = false
-        /// The number of the delegate's decision that the mailbox waits for.
-        var awaited: Int?
-        /// The end waits in the mailbox for a decision, which the engine limits by the time for the whole task.
-        var isDecisionTimed = false
-        var decisions = 0
-        /// Bytes of events that have not been delivered.
-        var undelivered = 0
-        /// The transfer waits for room in the mailbox.
-        var isStarved = false
+        var mailbox = Mailbox()
 
         var session: (any TaskOwner)?
         /// Keeps the task alive while it runs.
@@ -66,6 +45,19 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         var progress: Progress?
         /// The body for the completion handler.
         var collected = Data()
+
+        /// Keeps the task alive from now on. Without a delegate of its own, it gets the session's.
+        mutating func begin(_ task: URLSessionDataTask) {
+            self.task = task
+            if delegates == nil { delegates = session?.delegates ?? Delegates(nil) }  // an invalidated session has none
+        }
+
+        /// The next event for the delegate. Completes the task just before its end is delivered.
+        mutating func next() -> TaskEvent? {
+            let event = mailbox.next()
+            if case .end? = event, !machine.complete() { return nil }
+            return event
+        }
     }
 
     let identifier: Int
@@ -100,7 +92,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     }
 
     deinit {
-        // The task was never resumed. Without this, the session would wait for it.
+        // If the task was never resumed, the session would wait for its end.
         state.withLock { $0.session }?.taskEnded(self)
     }
 
@@ -130,7 +122,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         let (isCancelled, isToDrain) = state.withLock { state in
             guard state.machine.cancel() == .cancel else { return (false, false) }
             state.begin(task)
-            return (true, state.cancel())
+            return (true, state.mailbox.cancel())
         }
         guard isCancelled else { return }
         pool.perform { [self] in dropTransfer() }
@@ -141,7 +133,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         guard isAccepted, pool.isAlive else { return fail(URLError(.cancelled)) }
         let body = uploadBody ?? RequestBody(of: originalRequest)
         if case .asked = body {
-            if state.withLock({ $0.post(.needsBodyStream) }) { pool.executor.drain([self]) }
+            if post(.needsBodyStream) { pool.executor.drain([self]) }
             return
         }
         switch exchange(for: originalRequest, body: body) {
@@ -192,7 +184,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
 
     /// - Returns: Whether the caller must start a drain of the mailbox.
     private func post(_ event: TaskEvent) -> Bool {
-        state.withLock { $0.post(event) }
+        state.withLock { $0.mailbox.post(event) }
     }
 
     /// Delivers what is in the mailbox, on the delegate's queue.
@@ -200,7 +192,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     func drain() {
         guard let listener else { return }
         for _ in 0..<Self.eventsPerTurn {
-            let (event, timesDecision) = state.withLock { ($0.next(), $0.timesDecision()) }
+            let (event, timesDecision) = state.withLock { ($0.next(), $0.mailbox.startTimingDecision()) }
             if timesDecision { pool.perform { [self] in pool.startDecisionTimeout(self) } }
             guard let event else { return }
             perform(event, for: listener)
@@ -211,23 +203,18 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     /// Notes that the delegate has decided. Only the first call for a decision counts.
     /// - Returns: Whether this call is the first one.
     func decided(_ decision: Int) -> Bool {
-        let (isFirst, isToDrain, wasTimed) = state.withLock { state in
-            guard state.awaited == decision else { return (false, false, false) }
-            state.awaited = nil
-            defer { state.isDecisionTimed = false }
-            return (true, state.schedule(), state.isDecisionTimed)
-        }
+        guard let (mustDrain, wasTimed) = state.withLock({ $0.mailbox.decided(decision) }) else { return false }
         if wasTimed { pool.perform { [self] in pool.stopDecisionTimeout(self) } }
-        if isToDrain { pool.executor.drain([self]) }
-        return isFirst
+        if mustDrain { pool.executor.drain([self]) }
+        return true
     }
 
     // MARK: The engine's thread
 
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var isOver: Bool { state.withLock { $0.mailbox.isOver } }
+    var canTimeOut: Bool { state.withLock { $0.mailbox.canTimeOut } }
+    var undelivered: Int { state.withLock { $0.mailbox.undelivered } }
     var priority: Float { state.withLock { $0.priority } }
-    /// The bytes that wait in the mailbox.
-    var undelivered: Int { state.withLock { $0.undelivered } }
 
     func deliver(_ event: TaskEvent) {
         if post(event) { pool.deliver(self) }
@@ -236,29 +223,18 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     func deliver(_ head: CurlResponseHead) { deliver(.head(head)) }
     func deliver(_ data: Data) { deliver(.data(data)) }
 
-    /// Whether the mailbox has room. If not, it resumes the transfer as soon as it has. A task that is over takes nothing more.
-    func checkRoom() -> Bool {
-        state.withLock { state in
-            let hasRoom = !state.isOver && state.undelivered < Self.mailboxLimit
-            // A transfer that waits for room must hear of it, even if another transfer asks in the meantime.
-            if !hasRoom { state.isStarved = true }
-            return hasRoom
-        }
-    }
+    func checkRoom() -> Bool { state.withLock { $0.mailbox.checkRoom() } }
 
     func end(_ error: URLError?) {
         pool.stopDecisionTimeout(self)
         deliver(.end(error))
-        if state.withLock({ $0.timesDecision() }) { pool.startDecisionTimeout(self) }
+        if state.withLock({ $0.mailbox.startTimingDecision() }) { pool.startDecisionTimeout(self) }
     }
-
-    /// Whether the task can still time out.
-    var canTimeOut: Bool { state.withLock { !$0.isOver || $0.isDecisionTimed } }
 
     /// Ends the task because of the limit for the whole of it.
     func timeOut() {
         dropTransfer()
-        if state.withLock({ $0.timeOut() }) { pool.deliver(self) }
+        if state.withLock({ $0.mailbox.timeOut() }) { pool.deliver(self) }
     }
 
     func set(_ metrics: CurlTaskMetrics) {
