@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SynchronizerSupport
 
 /// The part of `HTTPCookieStorage` that the jar needs.
 protocol CookieStorage: AnyObject {
@@ -20,15 +21,18 @@ extension HTTPCookieStorage: CookieStorage {}
 ///
 /// `SameSite` is ignored, because a session has no sites. Cookies from insecure origins cannot be secure, nor replace a secure one.
 /// The limit is 180 cookies for each domain, and 3,000 for all domains together.
-final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; the storage has a lock of its own
+final class CookieJar: @unchecked Sendable {  // all variables are `let`; the storage has a lock of its own
+    fileprivate struct State {
+        var table = CookieTable()
+        /// The cookies of the storage when it was last read. They are kept so that no new object gets the same identity.
+        var known: [HTTPCookie] = []
+        var isWriting = false
+    }
+
     private let storage: any CookieStorage
     private let hasFile: Bool
-    private let lock = NSLock()
     private let queue = DispatchQueue(label: "CurlSession.CookieJar", qos: .utility)
-    private var table = CookieTable()
-    /// The cookies of the storage when it was last read. The jar keeps the objects so that no new object gets the same identity.
-    private var known: [HTTPCookie] = []
-    private var isWriting = false
+    private let state = Locked(State())
 
     /// - Parameter hasFile: Whether the storage writes a file whenever it changes.
     init(_ storage: any CookieStorage, hasFile: Bool) {
@@ -40,10 +44,10 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; 
     ///
     /// An empty jar does not evaluate `url`, because reading the URL of a `URLRequest` takes longer than the rest of this call.
     func header(for url: @autoclosure () -> URL?, at now: @autoclosure () -> Date) -> String? {
-        lock.withLock {
-            follow()
-            guard !table.isEmpty, let url = url(), let target = CookieTarget(url) else { return nil }
-            return table.header(for: target, at: now())
+        state.withLock { state in
+            state.follow(storage)
+            guard !state.table.isEmpty, let url = url(), let target = CookieTarget(url) else { return nil }
+            return state.table.header(for: target, at: now())
         }
     }
 
@@ -60,11 +64,11 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; 
         else {
             return
         }
-        let isIdle = lock.withLock {
-            follow()
-            table.store(lines, from: target, at: now)
-            defer { isWriting = true }
-            return !isWriting
+        let isIdle = state.withLock { state in
+            state.follow(storage)
+            state.table.store(lines, from: target, at: now)
+            defer { state.isWriting = true }
+            return !state.isWriting
         }
         guard isIdle else { return }
         if hasFile { queue.async { self.write() } } else { write() }
@@ -75,41 +79,17 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; 
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
-    /// Adopts the app's changes of the storage.
-    private func follow() {
-        guard !isWriting else { return }
-        adopt(storage.cookies ?? [])
-    }
-
-    private func adopt(_ cookies: [HTTPCookie]) {
-        guard !cookies.elementsEqual(known, by: ===) else { return }
-        let (old, new) = (Set(known.map(ObjectIdentifier.init)), Set(cookies.map(ObjectIdentifier.init)))
-        for cookie in cookies.filter({ !old.contains(ObjectIdentifier($0)) }).sorted(by: { $0.created < $1.created }) {
-            table.appSet(Cookie(cookie), as: ObjectIdentifier(cookie))
-        }
-        for cookie in known where !new.contains(ObjectIdentifier(cookie)) {
-            table.appRemoved(Cookie(cookie), as: ObjectIdentifier(cookie))
-        }
-        known = cookies
-    }
-
     /// Writes into the storage until there is nothing left to write. Only one thread does so at a time.
     private func write() {
-        while let change = lock.withLock({ nextChange() }) {
+        while let change = state.withLock({ $0.nextChange() }) {
             let object = perform(change)
             let cookies = storage.cookies ?? []
-            lock.withLock {
-                table.wrote(change, as: object.map(ObjectIdentifier.init))
-                if let object { known.append(object) }
-                adopt(cookies)
+            state.withLock { state in
+                state.table.wrote(change, as: object.map(ObjectIdentifier.init))
+                if let object { state.known.append(object) }
+                state.adopt(cookies)
             }
         }
-    }
-
-    private func nextChange() -> CookieTable.Change? {
-        let change = table.nextChange()
-        if change == nil { isWriting = false }
-        return change
     }
 
     private func perform(_ change: CookieTable.Change) -> HTTPCookie? {
@@ -130,12 +110,11 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; 
         weak var jar: CookieJar?
     }
 
-    private static let jars = NSLock()
-    nonisolated(unsafe) private static var known: [ObjectIdentifier: Known] = [:]  // protected by `jars`
+    private static let jars = Locked<[ObjectIdentifier: Known]>([:])
 
     /// The jar of a storage, which several sessions may share.
     static func jar(of storage: HTTPCookieStorage) -> CookieJar {
-        jars.withLock {
+        jars.withLock { known in
             if let jar = known[ObjectIdentifier(storage)]?.jar { return jar }
             // There is no other way to find out whether the storage has a file.
             let jar = CookieJar(storage, hasFile: !storage.description.hasPrefix("Ephemeral"))
@@ -143,6 +122,32 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; 
             known[ObjectIdentifier(storage)] = Known(jar: jar)
             return jar
         }
+    }
+}
+
+extension CookieJar.State {
+    /// Adopts the app's changes of the storage.
+    fileprivate mutating func follow(_ storage: any CookieStorage) {
+        guard !isWriting else { return }
+        adopt(storage.cookies ?? [])
+    }
+
+    fileprivate mutating func adopt(_ cookies: [HTTPCookie]) {
+        guard !cookies.elementsEqual(known, by: ===) else { return }
+        let (old, new) = (Set(known.map(ObjectIdentifier.init)), Set(cookies.map(ObjectIdentifier.init)))
+        for cookie in cookies.filter({ !old.contains(ObjectIdentifier($0)) }).sorted(by: { $0.created < $1.created }) {
+            table.appSet(Cookie(cookie), as: ObjectIdentifier(cookie))
+        }
+        for cookie in known where !new.contains(ObjectIdentifier(cookie)) {
+            table.appRemoved(Cookie(cookie), as: ObjectIdentifier(cookie))
+        }
+        known = cookies
+    }
+
+    fileprivate mutating func nextChange() -> CookieTable.Change? {
+        let change = table.nextChange()
+        if change == nil { isWriting = false }
+        return change
     }
 }
 

@@ -2,10 +2,10 @@ import Foundation
 
 /// The cookies of a storage, and those that have not been written into it yet. Pure.
 struct CookieTable: Sendable {
-    /// The most cookies of a domain, and of all domains together.
+    /// The maximum number of cookies of a domain, and of all domains together.
     static let maximumPerDomain = 180
     static let maximumInAll = 3000
-    /// The most `Set-Cookie` lines of a response that are read. More cannot be kept: a host sets cookies for itself and the few
+    /// The maximum number of `Set-Cookie` lines of a response that are read. More cannot be kept: a host sets cookies for itself and the few
     /// domains above it. Without a limit, thousands of lines would delay all sessions that share the storage.
     static let maximumLines = 500
 

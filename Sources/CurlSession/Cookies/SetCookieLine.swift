@@ -2,11 +2,11 @@ import Foundation
 
 /// The value of a `Set-Cookie` line, parsed as RFC 6265bis §5.6 says.
 struct SetCookieLine: Sendable, Hashable {
-    /// The most bytes of name and value together.
+    /// The maximum number of bytes of name and value together.
     static let maximumBytes = 4096
-    /// The most bytes of an attribute's value. Longer attributes are ignored.
+    /// The maximum number of bytes of an attribute's value. Longer attributes are ignored.
     static let maximumAttributeBytes = 1024
-    /// The longest lifetime: 400 days.
+    /// The maximum lifetime: 400 days.
     static let maximumLifetime: TimeInterval = 400 * 86_400
 
     var name: String

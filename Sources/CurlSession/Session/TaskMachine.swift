@@ -16,7 +16,7 @@ struct TaskMachine: Equatable, Sendable {
 
     private(set) var state = URLSessionTask.State.suspended
     /// Whether the request has been handed to the engine.
-    private(set) var hasStarted = false
+    private var hasStarted = false
     /// Calls of `suspend` that no `resume` has undone. A new task counts as suspended once.
     private var suspensions = 1
 
