@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
         curl_easy_setopt(easy, CURLOPT_PRIVATE, &loads[index]);
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
-        // As Sources/CurlSession/Engine/TransferOptions.swift has them.
+        // As Sources/CurlSession/Engine/Transfer+Handle.swift has them.
         curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 32L << 10);
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);

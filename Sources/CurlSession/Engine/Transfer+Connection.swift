@@ -94,11 +94,11 @@ extension Transfer {
         guard case .exclusive(let own) = connection, case .awaited = response,
             socket == -1 ? own.matches(ports) : socket == closing
         else { return }
-        let surplus = exchange.isEncrypted ? Self.maximumCloseNotify : 0
-        connection = .lost(mayHaveRequest: hasSentBody && synchronizer_may_be_received(closing, surplus))
+        let closeNotify = exchange.isEncrypted ? Self.maximumCloseNotify : 0
+        connection = .lost(mayHaveRequest: hasSentBody && synchronizer_may_be_received(closing, closeNotify))
     }
 
-    /// The size of the longest record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the socket.
+    /// The maximum size of the record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the socket.
     /// It has a head of 5 bytes, an initialization vector of 16, and 64 for the alert, an HMAC-SHA384 and padding (RFC 5246 §6.2.3.2).
     /// A request is longer.
     private static let maximumCloseNotify: Int32 = 85

@@ -43,8 +43,9 @@ extension Transfer {
         case needsNewConnection
     }
 
-    /// How libcurl has ended the transfer.
+    /// How the transfer has ended.
     enum End {
+        /// It has not ended, or the task knows how.
         case none
         case complete
         case failed(URLError)
