@@ -191,6 +191,19 @@ import Testing
         #expect(tasks.running.isEmpty)
     }
 
+    @Test func `an invalid session finishes once, with its last task, and stays cancelled`() throws {
+        let core = try Bench().task().core
+        var tasks = TaskTable(delegates: Delegates(nil))
+        let first = tasks.count()
+        tasks.invalidate(.cancelTasks)
+        tasks.invalidate(.finishTasks)
+        let second = tasks.count()
+        #expect(first.isAccepted && !second.isAccepted && second.identifier == first.identifier + 1)
+        let ends = [tasks.finishIfDone(), tasks.ended(core), tasks.ended(core), tasks.finishIfDone()]
+        #expect(ends == [nil, nil, .cancelTasks, nil])
+        #expect(tasks.delegates == nil)
+    }
+
     @Test func `cancelling a session ends tasks that were never resumed, and Foundation's tasks`() async throws {
         let bench = try Bench()
         bench.server["/"] = .script(.hold)

@@ -70,6 +70,24 @@ import Testing
         #expect(mailbox.next() == nil)
     }
 
+    @Test func `an end that waits for a decision can time out, and then the decision no longer counts`() {
+        var mailbox = Mailbox()
+        let decision = mailbox.awaitDecision() ?? 0
+        _ = mailbox.post(.end(nil))
+        let before = mailbox.canTimeOut
+        let starts = (mailbox.startTimingDecision(), mailbox.startTimingDecision())
+        #expect(!before && starts == (true, false) && mailbox.canTimeOut)
+        let mustDrain = mailbox.timeOut()
+        let counts = mailbox.decided(decision) != nil
+        #expect(mustDrain && !counts && !mailbox.canTimeOut)
+        guard case .end(let error?)? = mailbox.next() else {
+            Issue.record("the end is missing")
+            return
+        }
+        #expect(error.code == .timedOut)
+        #expect(mailbox.next() == nil)
+    }
+
     @Test func `a task with many events lets others have their turn on a serial queue`() async throws {
         let bench = try Bench()
         bench.server["/"] = .script(.hold)
