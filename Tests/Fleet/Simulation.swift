@@ -83,7 +83,7 @@ struct Simulation {
         let decision = rules.decision(for: request, among: stored, at: Date(timeIntervalSince1970: time))
         if case .reuse(let selection) = decision { return keep(machine, -selection.freshness.staleness, at: time) }
         guard let limits, wait.asks(limits: limits),
-            CacheRules.sharingKey(of: request, decision: decision, among: stored) != nil
+            CacheRules.leaseKey(of: request, decision: decision, among: stored) != nil
         else { return send(machine, nil, at: time) }
         costs.sharedRequests += 1
         let answer: LeaseAnswer =

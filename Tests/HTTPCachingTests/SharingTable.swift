@@ -10,7 +10,7 @@ struct SharingTable {
         _ request: CacheRequest, _ stored: [Candidate] = [], rules: CacheRules = CacheRules()
     ) -> String? {
         let decision = rules.decision(for: request, among: stored, at: Moment.at(100))
-        return CacheRules.sharingKey(of: request, decision: decision, among: stored)
+        return CacheRules.leaseKey(of: request, decision: decision, among: stored)
     }
 
     static let shared: [(CacheRequest, [Candidate])] = [

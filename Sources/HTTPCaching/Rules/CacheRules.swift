@@ -12,7 +12,7 @@
 /// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
 /// | Where does a redirect lead? | `RedirectRules` |
 /// | Which lifetime is injected? | `CacheRules+InjectedLifetime` |
-/// | May requests that are made at the same time wait for one response? | `CacheRules+Sharing` |
+/// | May requests that are made at the same time wait for one response? | `CacheRules+Leases` |
 /// | What is the key of a URL, and do two URLs have the same origin? | `CacheRules+URLs` |
 ///
 /// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings

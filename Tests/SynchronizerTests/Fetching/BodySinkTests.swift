@@ -19,7 +19,7 @@ struct BodySinkTests {
 
     private func sink(isKnown: @escaping @Sendable () -> Bool = { true }) -> BodySink {
         let places = BodyPlaces(store: nil, target: FileTarget(files.file()), url: "http://a.example/x")
-        return BodySink(places, going: nil, resumable: nil, length: nil) { [told] isPaused in
+        return BodySink(places, continuing: nil, resumable: nil, length: nil) { [told] isPaused in
             guard isKnown() else { return false }
             told.append(isPaused)
             return true
@@ -70,7 +70,7 @@ struct BodySinkTests {
     @Test("makes no file once it is abandoned")
     func abandonedBeforeItStarts() async throws {
         let places = BodyPlaces(store: files.bench.cache(), target: FileTarget(files.file()), url: "http://a.example/x")
-        let sink = BodySink(places, going: nil, resumable: nil, length: nil) { _ in
+        let sink = BodySink(places, continuing: nil, resumable: nil, length: nil) { _ in
             true
         } failed: { _ in
         }
@@ -85,7 +85,7 @@ struct BodySinkTests {
     func doubling() async throws {
         let lengths = Collector<Int>()
         let places = BodyPlaces(store: files.bench.cache(), target: FileTarget(files.file()), url: "http://a.example/x")
-        let sink = BodySink(places, going: nil, resumable: nil, length: nil) { _ in
+        let sink = BodySink(places, continuing: nil, resumable: nil, length: nil) { _ in
             true
         } failed: { _ in
         }
@@ -116,7 +116,7 @@ struct BodySinkTests {
                 id: isDestination && !isSameDisk ? 2 : 1, freeBytes: (full == .destination) == isDestination ? 9 : 10)
         }
         if full == .none { places.volume = { _ in Volume(id: 1, freeBytes: 10) } }
-        let sink = BodySink(places, going: nil, resumable: nil, length: 10) { _ in
+        let sink = BodySink(places, continuing: nil, resumable: nil, length: 10) { _ in
             true
         } failed: { _ in
         }
@@ -152,7 +152,7 @@ struct BodySinkTests {
         beginning.keep()
         places.volume = { _ in Volume(id: 1, freeBytes: free) }
         let kept = try #require(places.kept().first)
-        let sink = BodySink(places, going: kept, resumable: kept.response, length: 15) { _ in
+        let sink = BodySink(places, continuing: kept, resumable: kept.response, length: 15) { _ in
             true
         } failed: { _ in
         }

@@ -7,7 +7,7 @@ final class Leasing: Sendable {
     let limits: RequestLeases
     private let time: any TimeSource
     /// When the latest response of a key turned out to answer one request only.
-    private let unshared = Locked(LRUList<String, Date>())
+    private let unhelpful = Locked(LRUList<String, Date>())
 
     private static let limit = 1_000
     /// Seconds for which such a key takes no leases.
@@ -19,19 +19,23 @@ final class Leasing: Sendable {
         (self.store, self.limits, self.time) = (store, limits, time)
     }
 
-    /// Whether the latest response of the key answered one request only.
-    func isUnshared(_ key: String) -> Bool {
-        unshared.withLock { unshared in
-            guard unshared.count > 0, let since = unshared[key] else { return false }
-            return abs(time.now.timeIntervalSince(since)) < Self.memory
+    /// Whether the response of the key may answer other requests, too. False for a while after one that did not.
+    func mayHelpOthers(_ key: String) -> Bool {
+        unhelpful.withLock { unhelpful in
+            guard unhelpful.count > 0, let since = unhelpful[key] else { return true }
+            return abs(time.now.timeIntervalSince(since)) >= Self.memory
         }
     }
 
     /// Notes whether the response of a key answers other requests, too.
-    func note(_ key: String, isShared: Bool) {
-        unshared.withLock { unshared in
-            if isShared { if unshared.count > 0 { unshared.remove(key) } } else { unshared.insert(time.now, for: key) }
-            if unshared.count > Self.limit, let oldest = unshared.leastRecentlyUsed { unshared.remove(oldest) }
+    func note(_ key: String, helpsOthers: Bool) {
+        unhelpful.withLock { unhelpful in
+            if !helpsOthers {
+                unhelpful.insert(time.now, for: key)
+            } else if unhelpful.count > 0 {
+                unhelpful.remove(key)
+            }
+            if unhelpful.count > Self.limit, let oldest = unhelpful.leastRecentlyUsed { unhelpful.remove(oldest) }
         }
     }
 }

@@ -11,7 +11,7 @@ extension ManagedFetch {
     /// Opens the file for the body of the response whose head has arrived, if it is a success.
     func openSink(in number: Int) {
         let (exchange, replaced) = state.withLock { state in
-            let running = state.running(number)
+            let running = state?.running(number)
             defer { running?.sink = nil }
             return (running?.exchange, running?.sink)
         }
@@ -20,8 +20,8 @@ extension ManagedFetch {
             let sink = sink(for: exchange, number: number)
         else { return }
         let isOpen = state.withLock { state in
-            state.running(number)?.sink = sink
-            return state.running(number) != nil
+            state?.running(number)?.sink = sink
+            return state?.running(number) != nil
         }
         guard isOpen else { return cache.abandon(sink) }
         report(.spooling(sink.tap))
@@ -35,7 +35,7 @@ extension ManagedFetch {
             case .partial(let partial) = exchange.step.entries[selection.index]
         {
             return places.map {
-                sink(in: $0, for: number, going: partial, resumable: partial.response, length: resumption.length)
+                sink(in: $0, for: number, continuing: partial, resumable: partial.response, length: resumption.length)
             }
         }
         // If the old beginning stayed until the new body is complete, and the process were killed, the next load would select it
@@ -43,13 +43,13 @@ extension ManagedFetch {
         if exchange.received.status == 200 { removeOldBeginning(before: exchange) }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
-        return places.map { sink(in: $0, for: number, going: nil, resumable: resumable, length: length) }
+        return places.map { sink(in: $0, for: number, continuing: nil, resumable: resumable, length: length) }
     }
 
     private func sink(
-        in places: BodyPlaces, for number: Int, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
+        in places: BodyPlaces, for number: Int, continuing kept: KeptPartial?, resumable: StoredResponse?, length: Int?
     ) -> BodySink {
-        BodySink(places, going: kept, resumable: resumable, length: length) { [weak self] isPaused in
+        BodySink(places, continuing: kept, resumable: resumable, length: length) { [weak self] isPaused in
             guard let transfer = self?.transfer(number) else { return false }
             transfer.setPaused(isPaused)
             return true
@@ -60,7 +60,7 @@ extension ManagedFetch {
     }
 
     private func transfer(_ number: Int) -> (any Transfer)? {
-        state.withLock { $0.running(number)?.exchange.transfer }
+        state.withLock { $0?.running(number)?.exchange.transfer }
     }
 
     /// Completes an exchange that has ended, once its body is in the file.

@@ -3,30 +3,53 @@ import HTTPCaching
 
 // The third stage, if the store grants leases: of all processes that need the response, one asks the server.
 extension ManagedFetch {
-    /// What a fetch does for the other requests that its response may answer.
-    struct Sharing: Sendable {
-        /// Nil if the fetch neither asks for a lease nor notes whether its response answers other requests.
-        var key: String?
-        /// Nil if the fetch asks without a lease, or has released it.
-        var lease: Lease?
+    /// Whether a fetch has a lease for its request.
+    enum LeaseStatus: Sendable {
+        /// The fetch has not asked for a lease yet.
+        case notRequested
+        /// The fetch takes no lease: the fetch that waits for it has one, or none is taken for the request.
+        case notNeeded
+        /// The fetch sends its request without a lease, or has released the lease early. It still notes whether its response answers
+        /// other requests.
+        case without(key: String)
+        case held(Lease)
+
+        var lease: Lease? { if case .held(let lease) = self { lease } else { nil } }
+
+        /// The key of the lease, if the fetch notes whether its response answers other requests.
+        var key: String? {
+            switch self {
+            case .notRequested, .notNeeded: nil
+            case .without(let key): key
+            case .held(let lease): lease.key
+            }
+        }
     }
 
-    /// Whether to send the step's request now. If not, either another process sends it and this fetch waits, or the step is looked
-    /// up again: another process may have stored the response in the meantime, or the session may have other cookies.
-    func mayAsk(_ step: FetchStep) -> Bool {
+    /// Takes a lease if other processes may need the response, too.
+    ///
+    /// Returns whether to send the step's request now. If not, either another process sends it and this fetch waits, or the step is
+    /// looked up again: another process may have stored the response in the meantime, or the session may have other cookies.
+    func obtainLease(for step: FetchStep) -> Bool {
         guard let leasing = context.leasing, options.file == nil, step.trace.redirects.isEmpty,
-            state.withLock({ $0.sharing == nil }),
-            let key = CacheRules.sharingKey(of: step.cacheRequest, decision: step.decision, among: step.candidates)
+            case .notRequested? = state.withLock({ $0?.leaseStatus }),
+            let key = CacheRules.leaseKey(of: step.cacheRequest, decision: step.decision, among: step.candidates)
         else { return true }
-        guard options.waited.asks(limits: leasing.limits), !leasing.isUnshared(key) else {
-            return share(key, under: nil)
+        guard options.waited.asks(limits: leasing.limits), leasing.mayHelpOthers(key) else {
+            return note(.without(key: key))
         }
         let answer = leasing.store.lease(key, for: leasing.limits.duration)
         switch LeaseDecision(answer, after: options.waited, limits: leasing.limits) {
-        case .send(let lease): return share(key, under: lease) && keepsCookies(step)
+        case .send(let lease):
+            guard note(lease.map { .held($0) } ?? .without(key: key)) else { return false }
+            // Asking for a lease may have taken a while.
+            if hasCurrentCookies(step) { return true }
+            giveLeaseBack()
+            lookUpAgain(step)
         case .lookUp(let lease):
-            if share(key, under: lease) { lookUpAgain(step) }
-        case .wait where hasJustRemoved(step.cacheRequest.url, limits: leasing.limits): return share(key, under: nil)
+            if note(.held(lease)) { lookUpAgain(step) }
+        case .wait where hasJustRemoved(step.cacheRequest.url, limits: leasing.limits):
+            return note(.without(key: key))
         case .wait(let limit): wait(for: key, of: step, atMost: limit)
         }
         return false
@@ -39,24 +62,20 @@ extension ManagedFetch {
         return cache.invalidations.hasNoted(url, since: since)
     }
 
-    /// Notes the key and the lease of the request. If the fetch is over, gives the lease back and returns false.
-    private func share(_ key: String, under lease: Lease?) -> Bool {
+    /// Notes the lease of the request. If the fetch is over, gives the lease back and returns false.
+    private func note(_ status: LeaseStatus) -> Bool {
         let isOpen = state.withLock { state in
-            if state.receive != nil { state.sharing = Sharing(key: key, lease: lease) }
-            return state.receive != nil
+            state?.leaseStatus = status
+            return state != nil
         }
-        if !isOpen, let lease { context.leasing?.store.abandon(lease) }
+        if !isOpen, let lease = status.lease { context.leasing?.store.abandon(lease) }
         return isOpen
     }
 
-    /// Whether the session still has the cookies of the step: asking for a lease may have taken a while. If not, gives the lease
-    /// back, and looks the request up again with the current cookies.
-    private func keepsCookies(_ step: FetchStep) -> Bool {
-        if hasCurrentCookies(step) { return true }
-        let sharing = state.withLock { $0.sharing.take() }
-        if let lease = sharing?.lease { context.leasing?.store.abandon(lease) }
-        lookUpAgain(step)
-        return false
+    /// Gives the lease back before the request is sent.
+    private func giveLeaseBack() {
+        let lease = state.withLock { $0?.takeLeaseStatus().lease }
+        if let lease { context.leasing?.store.abandon(lease) }
     }
 
     /// Looks the request of the step up again, and runs it. A background validation continues unless the entry is fresh by now.
@@ -70,22 +89,18 @@ extension ManagedFetch {
     /// Gives up the network slot until the holder of the lease is done. Then the load starts again with a lookup.
     private func wait(for key: String, of step: FetchStep, atMost limit: TimeInterval) {
         let isOpen = state.withLock { state in
-            guard state.receive != nil else { return false }
-            state.phase = .waitingForLease(Boxed(step.withoutBodies), cancel: {})
-            return true
+            state?.phase = .waitingForLease(Boxed(step.withoutBodies), cancel: {})
+            return state != nil
         }
         report(.waitsForLease)
         guard isOpen, options.purpose != .refresh, let store = context.leasing?.store else { return }
         let cancel = store.waitForRelease(of: key, atMost: limit) { [self] end in
-            let receive = state.withLock { state in
-                defer { state = State(receive: nil, phase: .lookingUp) }
-                return state.receive
-            }
-            receive?(.waited(end))
+            let last = state.withLock { $0.take() }
+            last?.receive(.waited(end))
         }
         let isWaiting = state.withLock { state in
-            guard case .waitingForLease(let step, _) = state.phase else { return false }
-            state.phase = .waitingForLease(step, cancel: cancel)
+            guard case .waitingForLease(let step, _)? = state?.phase else { return false }
+            state?.phase = .waitingForLease(step, cancel: cancel)
             return true
         }
         if !isWaiting { cancel() }
@@ -94,12 +109,11 @@ extension ManagedFetch {
     /// Releases the lease when the response has been stored, or will not be. If the response answers only one request, other
     /// requests with the key take no leases for a while.
     func release(after answer: Answer) {
-        let sharing = state.withLock { $0.sharing.take() }
-        guard let sharing, let leasing = context.leasing else { return }
-        if let lease = sharing.lease { leasing.store.release(lease) }
+        guard let leasing = context.leasing, let status = state.withLock({ $0?.takeLeaseStatus() }) else { return }
+        if let lease = status.lease { leasing.store.release(lease) }
         let storing = answer.step.trace.storing
-        if let key = sharing.key, let storing, storing != .notStored(.invalidated), answer.head.status < 500 {
-            leasing.note(key, isShared: answer.freshUntil > cache.time.now)
+        if let key = status.key, let storing, storing != .notStored(.invalidated), answer.head.status < 500 {
+            leasing.note(key, helpsOthers: answer.freshUntil > cache.time.now)
         }
     }
 
@@ -107,9 +121,9 @@ extension ManagedFetch {
     /// its body.
     func releaseIfUseless(_ number: Int) {
         guard let leasing = context.leasing else { return }
-        let exchange = state.withLock { $0.sharing?.lease == nil ? nil : $0.running(number)?.exchange }
+        let exchange = state.withLock { $0?.leaseStatus.lease == nil ? nil : $0?.running(number)?.exchange }
         guard let exchange, isUseless(exchange) else { return }
-        if let lease = state.withLock({ $0.sharing?.lease.take() }) { leasing.store.release(lease) }
+        if let lease = state.withLock({ $0?.takeLease() }) { leasing.store.release(lease) }
     }
 
     /// Whether the response will not be stored, or will have no lifetime.
@@ -135,10 +149,23 @@ extension ManagedFetch {
 }
 
 extension ManagedFetch.State {
+    /// The status, which then begins anew.
+    fileprivate mutating func takeLeaseStatus() -> ManagedFetch.LeaseStatus {
+        defer { leaseStatus = .notRequested }
+        return leaseStatus
+    }
+
+    /// The lease; the fetch continues without it.
+    fileprivate mutating func takeLease() -> Lease? {
+        guard case .held(let lease) = leaseStatus else { return nil }
+        leaseStatus = .without(key: lease.key)
+        return lease
+    }
+
     /// Ends the wait for a lease, and gives back the lease that the fetch holds.
-    func end(_ leasing: Leasing?, isCancelled: Bool = false) {
+    func endLease(_ leasing: Leasing?, isCancelled: Bool = false) {
         if case .waitingForLease(_, let cancel) = phase { cancel() }
-        guard let lease = sharing?.lease else { return }
+        guard let lease = leaseStatus.lease else { return }
         if isCancelled { leasing?.store.abandon(lease) } else { leasing?.store.release(lease) }
     }
 }

@@ -3,14 +3,14 @@ import HTTPCaching
 
 // The fourth stage: the network.
 extension ManagedFetch {
-    /// Whether the fetch has a network slot. If not, it keeps the step until it gets one, and reports that it needs one.
-    func hasSlot(for step: FetchStep) -> Bool {
+    /// Returns whether the fetch has a network slot. If not, keeps the step until it gets one, and reports that it needs one.
+    func obtainSlot(for step: FetchStep) -> Bool {
         let isMiss = step.isFirstMiss
         let hasSlot = state.withLock { state in
-            switch state.phase {
-            case .hasSlot, .sending: return true
-            case .lookingUp, .waitingForSlot, .waitingForLease:
-                state.phase = .waitingForSlot(Boxed(step.withoutBodies))
+            switch state?.phase {
+            case .hasSlot?, .sending?: return true
+            case .lookingUp?, .waitingForSlot?, .waitingForLease?, nil:
+                state?.phase = .waitingForSlot(Boxed(step.withoutBodies))
                 return false
             }
         }
@@ -30,18 +30,11 @@ extension ManagedFetch {
             received: ReceivedResponse(
                 method: step.cacheRequest.method, maximumBodySize: options.maximumBodySize,
                 wantsFile: options.file != nil))
-        let number = state.withLock { state -> Int? in
-            guard state.receive != nil else { return nil }
-            state.exchanges += 1
-            state.phase = .sending(Running(number: state.exchanges, exchange: exchange, completion: completion))
-            return state.exchanges
-        }
-        guard let number else { return }
+        guard let number = state.withLock({ $0?.begin(exchange, completion: completion) }) else { return }
         let transfer = context.transport.send(step.outboundRequest) { [self] in receive($0, in: number) }
         let (isNeeded, sink, ended) = state.withLock { state -> (Bool, BodySink?, Running?) in
-            guard state.receive != nil else { return (false, nil, nil) }
-            state.running?.exchange.transfer = transfer
-            return (true, state.running?.sink, state.takeEnded())
+            state?.running?.exchange.transfer = transfer
+            return (state != nil, state?.running?.sink, state?.takeEnded())
         }
         sink?.transferIsKnown()
         // The body may have turned out too large, or impossible to write, before the transfer was known.
@@ -60,8 +53,8 @@ extension ManagedFetch {
         case .response(let head):
             let now = cache.time.now
             let event = state.withLock { state in
-                state.running(number)?.exchange.receive(head, at: now)
-                return state.running(number)?.exchange.headEvent
+                state?.running(number)?.exchange.receive(head, at: now)
+                return state?.running(number)?.exchange.headEvent
             }
             invalidate(byHeadOf: number)
             if options.file != nil { openSink(in: number) }
@@ -70,7 +63,7 @@ extension ManagedFetch {
             endIfUseless(number)
         case .data(let data):
             let (isReported, sink) = state.withLock { state in
-                let running = state.running(number)
+                let running = state?.running(number)
                 running?.exchange.received.receive(data)
                 return (running?.exchange.isReportedAsItArrives ?? false, running?.sink)
             }
@@ -78,9 +71,9 @@ extension ManagedFetch {
             if isReported { report(.received(data)) } else { endIfUseless(number) }
         case .sent(let count, let expected): report(.sent(count, of: expected))
         case .authorized(let credential):
-            state.withLock { $0.running(number)?.exchange.authorize(credential) }
+            state.withLock { $0?.running(number)?.exchange.authorize(credential) }
             report(.authorized)
-        case .measured(let network): state.withLock { $0.running(number)?.exchange.network = network }
+        case .measured(let network): state.withLock { $0?.running(number)?.exchange.network = network }
         case .finished(let error): end(number, with: error.map { .failure($0) } ?? .success(()))
         }
     }
@@ -89,7 +82,7 @@ extension ManagedFetch {
     private func endIfUseless(_ number: Int) {
         // Copies only two values of the exchange: copying the whole exchange would retain two dozen references.
         let (isUseless, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
-            guard let running = state.running(number) else { return (false, nil) }
+            guard let running = state?.running(number) else { return (false, nil) }
             return (running.exchange.hasUselessBody, running.exchange.transfer)
         }
         guard isUseless else { return }
@@ -99,9 +92,9 @@ extension ManagedFetch {
 
     func end(_ number: Int, with end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Running? in
-            guard let running = state.running(number), running.exchange.end == nil else { return nil }
+            guard let running = state?.running(number), running.exchange.end == nil else { return nil }
             running.exchange.note(end)
-            return state.takeEnded()
+            return state?.takeEnded()
         }
         if let ended { complete(ended) }
     }
@@ -124,8 +117,7 @@ extension ManagedFetch {
     /// answers, or the fetch sends its own request.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
-        // Without a lease: this fetch has one, or none is taken for its request.
-        let begin = refresh(selection, of: step, fields: fields, key: key, sharing: Sharing())
+        let begin = refresh(selection, of: step, fields: fields, key: key, leaseStatus: .notNeeded)
         let lookUpAgain: @Sendable () -> Void = { [self] in run(.request(step.request, step.trace)) }
         let isCurrent = context.refreshes.start(
             key, for: step.refreshRequest, since: step.lookupMoment,
@@ -141,14 +133,14 @@ extension ManagedFetch {
 
     private func refresh(
         _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key,
-        sharing: Sharing? = nil
+        leaseStatus: LeaseStatus = .notRequested
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
             var options = FetchOptions(
                 maximumBodySize: key.maximumBodySize, file: key.file?.withoutDestination,
                 cacheTime: key.cacheTime)
             options.purpose = .refresh
-            let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in
+            let fetch = ManagedFetch(context, options: options, hasSlot: true, leaseStatus: leaseStatus) { event in
                 switch event {
                 case .finished(let result): context.refreshes.end(key, with: result)
                 case .waitsForLease: context.refreshes.end(key, with: nil)

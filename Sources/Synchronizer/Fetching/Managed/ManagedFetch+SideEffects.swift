@@ -10,12 +10,12 @@ extension ManagedFetch {
     /// them at once.
     func invalidate(byHeadOf number: Int) {
         let (keys, old, url) = state.withLock { state -> ([String], InvalidationLog.Mark, String) in
-            guard let running = state.running(number) else { return ([], 0, "") }
+            guard let running = state?.running(number) else { return ([], 0, "") }
             return (running.exchange.invalidatedKeys, running.exchange.mark, running.exchange.step.cacheRequest.url)
         }
         guard !keys.isEmpty else { return }
         let mark = cache.removeSoon(keys, keeping: old, of: url)
-        state.withLock { $0.running(number)?.exchange.mark = mark }
+        state.withLock { $0?.running(number)?.exchange.mark = mark }
         report(.invalidated(keys))
     }
 

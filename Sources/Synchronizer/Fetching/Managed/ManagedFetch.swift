@@ -29,20 +29,19 @@ final class ManagedFetch: Fetch {
 
     let context: Context
     let options: FetchOptions
-    let state: Locked<State>
+    /// Nil once the fetch has ended or was cancelled.
+    let state: Locked<State?>
 
     var cache: ManagedCache { context.cache }
 
-    /// - Parameters:
-    ///   - hasSlot: whether the fetch may use the network at once.
-    ///   - sharing: what the fetch does for other requests. Nil lets it ask for a lease; otherwise it takes none.
+    /// - Parameter hasSlot: whether the fetch may use the network at once.
     init(
-        _ context: Context, options: FetchOptions, hasSlot: Bool, sharing: Sharing? = nil,
+        _ context: Context, options: FetchOptions, hasSlot: Bool, leaseStatus: LeaseStatus = .notRequested,
         receive: @escaping @Sendable (FetchEvent) -> Void
     ) {
         self.context = context
         self.options = options
-        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp, sharing: sharing))
+        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp, leaseStatus: leaseStatus))
     }
 
     /// Runs the fetch from its start, after a redirect, when it gets its network slot, and when it must send again.
@@ -69,11 +68,11 @@ final class ManagedFetch: Fetch {
         }
 
         // Get a network slot; if the load has none yet, `proceed` runs the step again when it has one.
-        guard hasSlot(for: step) else { return }
+        guard obtainSlot(for: step) else { return }
         if wentOffline(since: step) { return run(.request(step.request, step.trace)) }
 
         // Take a lease, so that other processes wait for the response; or give the slot up and wait for theirs.
-        guard mayAsk(step) else { return }
+        guard obtainLease(for: step) else { return }
 
         // Send the request.
         send(step) { [self] finished in
@@ -101,8 +100,8 @@ final class ManagedFetch: Fetch {
 
     func proceed() {
         let step = state.withLock { state -> Boxed<FetchStep>? in
-            guard case .waitingForSlot(let step) = state.phase else { return nil }
-            state.phase = .hasSlot
+            guard case .waitingForSlot(let step)? = state?.phase else { return nil }
+            state?.phase = .hasSlot
             return step
         }
         if let step { resume(step.value) }
@@ -121,21 +120,21 @@ final class ManagedFetch: Fetch {
     }
 
     func cancel() {
-        let ended = state.withLock { state in
-            defer { state = State(receive: nil, phase: .lookingUp) }
-            return (state, running: state.running.map { ($0.exchange.transfer, $0.sink) })
+        let (last, transfer, sink) = state.withLock { state in
+            let running = state?.running
+            return (state.take(), running?.exchange.transfer, running?.sink)
         }
-        ended.running?.0?.cancel()
-        if let sink = ended.running?.1 { cache.abandon(sink) }
-        ended.0.end(context.leasing, isCancelled: true)
+        transfer?.cancel()
+        if let sink { cache.abandon(sink) }
+        last?.endLease(context.leasing, isCancelled: true)
     }
 
     func provisional() -> Fetched? {
         let step = state.withLock { state -> FetchStep? in
-            switch state.phase {
-            case .sending(let running): return running.exchange.step
-            case .waitingForSlot(let step), .waitingForLease(let step, _): return step.value
-            case .lookingUp, .hasSlot: return nil
+            switch state?.phase {
+            case .sending(let running)?: return running.exchange.step
+            case .waitingForSlot(let step)?, .waitingForLease(let step, _)?: return step.value
+            case .lookingUp?, .hasSlot?, nil: return nil
             }
         }
         guard options.file == nil, let step, let selection = step.fallback else { return nil }
@@ -173,19 +172,29 @@ extension ManagedFetch {
         case sending(Running)
     }
 
+    /// The state of a fetch that has neither ended nor been cancelled.
     struct State {
-        /// Nil once the fetch is over.
-        var receive: (@Sendable (FetchEvent) -> Void)?
+        let receive: @Sendable (FetchEvent) -> Void
         var phase: Phase
-        /// What the request in flight does for other processes.
-        var sharing: Sharing?
+        var leaseStatus: LeaseStatus
         /// The exchanges that have begun.
-        var exchanges = 0
+        private var exchanges = 0
+
+        init(receive: @escaping @Sendable (FetchEvent) -> Void, phase: Phase, leaseStatus: LeaseStatus) {
+            (self.receive, self.phase, self.leaseStatus) = (receive, phase, leaseStatus)
+        }
 
         var running: Running? { if case .sending(let running) = phase { running } else { nil } }
 
         /// The exchange with that number, while it is in flight.
         func running(_ number: Int) -> Running? { running.flatMap { $0.number == number ? $0 : nil } }
+
+        /// Begins an exchange; returns its number.
+        mutating func begin(_ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) -> Int {
+            exchanges += 1
+            phase = .sending(Running(number: exchanges, exchange: exchange, completion: completion))
+            return exchanges
+        }
 
         /// Takes the exchange once it has ended and its transfer is known: the transfer asks the delegate what to store.
         mutating func takeEnded() -> Running? {
@@ -207,21 +216,18 @@ extension ManagedFetch {
             ? .request(step.request, step.trace) : .offline(step.request, step.trace)
     }
 
-    /// Whether the fetch has been neither answered nor cancelled.
-    var isOpen: Bool { state.withLock { $0.receive != nil } }
+    /// Whether the fetch has neither ended nor been cancelled.
+    var isOpen: Bool { state.withLock { $0 != nil } }
 
     func report(_ event: FetchEvent) {
         let current = state.withLock { $0 }  // if it returned `receive`, Swift would wrap that in another closure
-        current.receive?(event)
+        current?.receive(event)
     }
 
     func finish(_ result: Result<Fetched, SynchronizerError>) {
-        let last = state.withLock { state in
-            defer { state = State(receive: nil, phase: .lookingUp) }
-            return state
-        }
-        last.end(context.leasing)
-        last.receive?(.finished(result))
+        let last = state.withLock { $0.take() }
+        last?.endLease(context.leasing)
+        last?.receive(.finished(result))
     }
 
     private func finishInvalid(_ start: Start) {

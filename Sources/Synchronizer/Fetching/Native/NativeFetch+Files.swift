@@ -7,20 +7,21 @@ extension NativeFetch {
     func openSink() {
         guard let target = options.file, let url = request.url else { return }
         let (number, received, replaced) = state.withLock { state in
-            defer { state.task?.sink = nil }
-            return (state.task?.number, state.task?.received, state.task?.sink)
+            let task = state?.task
+            state?.update { $0.sink = nil }
+            return (task?.number, task?.received, task?.sink)
         }
         replaced?.abandon {}
         guard let received, received.isSpooled, !received.isTooLarge else { return }
         let sink = BodySink(
-            BodyPlaces(store: nil, target: target, url: CacheRules.cacheKey(of: url.absoluteString)), going: nil,
+            BodyPlaces(store: nil, target: target, url: CacheRules.cacheKey(of: url.absoluteString)), continuing: nil,
             resumable: nil, length: received.bodyLength
         ) { [weak self] isPaused in
             guard let transfer = self?.transfer else { return false }
             transfer.setPaused(isPaused)
             return true
         } failed: { [weak self] error in
-            guard let self, let task = state.withLock({ $0.task }), task.number == number else { return }
+            guard let self, let task = state.withLock({ $0?.task }), task.number == number else { return }
             task.transfer?.cancel()
             complete(task, with: error)
         }

@@ -18,18 +18,8 @@ final class NativeFetch: Fetch {
     let context: Context
     let request: URLRequest
     let options: FetchOptions
-    let state: Locked<State>
-
-    struct State {
-        /// Nil once the fetch is over.
-        var receive: (@Sendable (FetchEvent) -> Void)?
-        /// The request to send once the load has a network slot.
-        var waiting: URLRequest?
-        /// Whether the load has given the fetch its network slot.
-        var hasSlot = false
-        var task: NativeTask?
-        var tasks = 0
-    }
+    /// Nil once the fetch has ended or was cancelled.
+    let state: Locked<State?>
 
     init(
         _ request: URLRequest, context: Context, options: FetchOptions,
@@ -54,15 +44,11 @@ final class NativeFetch: Fetch {
     }
 
     func proceed() {
-        let request = state.withLock { state in
-            state.hasSlot = true
-            return state.waiting.take()
-        }
-        if let request { send(request) }
+        if let request = state.withLock({ $0?.takeWaiting() }) { send(request) }
     }
 
     func cancel() {
-        takeReceiver().transfer?.cancel()
+        end()?.task?.transfer?.cancel()
     }
 
     func provisional() -> Fetched? {
@@ -126,10 +112,7 @@ final class NativeFetch: Fetch {
 
     /// Sends the request once the load has a network slot, which it gets only once.
     private func wait(_ request: URLRequest) {
-        let hasSlot = state.withLock { state in
-            if !state.hasSlot { state.waiting = request }
-            return state.hasSlot
-        }
+        guard let hasSlot = state.withLock({ $0?.obtainSlot(for: request) }) else { return }
         if hasSlot { return send(request) }
         report(.needsNetwork(nothingStored: false))  // a new fetch would have to look up again
     }
@@ -143,22 +126,20 @@ final class NativeFetch: Fetch {
     private func send(_ request: URLRequest) {
         if isForbidden(request) { return lookUp() }
         let cacheRequest = cacheRequest(of: request)
-        let number = state.withLock { state -> Int? in
-            guard state.receive != nil else { return nil }
-            state.tasks += 1
-            state.task = NativeTask(
-                number: state.tasks, request: request, cacheRequest: cacheRequest, sent: cache.time.now,
-                mark: cache.invalidations.now, limit: options.maximumBodySize,
-                wantsFile: options.file != nil)
-            return state.tasks
+        let number = state.withLock { state in
+            state?.begin { number in
+                NativeTask(
+                    number: number, request: request, cacheRequest: cacheRequest, sent: cache.time.now,
+                    mark: cache.invalidations.now, limit: options.maximumBodySize, wantsFile: options.file != nil)
+            }
         }
         guard let number else { return }
         let transfer = context.transport.perform(request, cacheTime: options.cacheTime) { [self] in
             receive($0, ofTask: number)
         }
         let isNeeded = state.withLock { state in
-            guard state.receive != nil, state.task?.number == number else { return false }
-            state.task?.transfer = transfer
+            guard state?.task?.number == number else { return false }
+            state?.update { $0.transfer = transfer }
             return true
         }
         if isNeeded { sink?.transferIsKnown() }
@@ -169,13 +150,9 @@ final class NativeFetch: Fetch {
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
     private func sendAgain(_ policy: URLRequest.CachePolicy) {
-        let task = state.withLock { state in
-            defer { state.task = nil }
-            return state.task
-        }
-        task?.transfer?.cancel()
-        task?.sink?.abandon {}
-        guard let task else { return }
+        guard let task = state.withLock({ $0?.takeTask() }) else { return }
+        task.transfer?.cancel()
+        task.sink?.abandon {}
         guard request.cachePolicy != .returnCacheDataDontLoad, !context.network.isOffline else { return finishMissed() }
         let again = request.with(policy)
         if task.isCacheOnly { wait(again) } else { send(again) }
@@ -184,7 +161,7 @@ final class NativeFetch: Fetch {
     // MARK: - Events of the task
 
     private func receive(_ event: NativeEvent, ofTask number: Int) {
-        guard let task = state.withLock({ $0.task }), task.number == number else { return }
+        guard let task = state.withLock({ $0?.task }), task.number == number else { return }
         switch event {
         case .transfer(let event): receive(event, of: task)
         case .redirected(let head, let next):
@@ -240,50 +217,44 @@ final class NativeFetch: Fetch {
         invalidate(by: head, of: task)
         openSink()
         guard !endIfTooLarge(), !task.isCacheOnly else { return }
-        report(.response(head, expectedBytes: state.withLock { $0.task?.received.bodyLength }))
+        report(.response(head, expectedBytes: state.withLock { $0?.task?.received.bodyLength }))
     }
 
     func update(_ change: (inout NativeTask) -> Void) {
-        state.withLock { state in
-            guard var task = state.task.take() else { return }
-            change(&task)
-            state.task = task
-        }
+        state.withLock { $0?.update(change) }
     }
 
     private func endIfTooLarge() -> Bool {
-        guard state.withLock({ $0.task?.received.isTooLarge ?? false }) else { return false }
+        guard state.withLock({ $0?.task?.received.isTooLarge ?? false }) else { return false }
         update { $0.storing = .notStored(.tooLarge) }
-        guard let task = state.withLock({ $0.task }) else { return true }
+        guard let task = state.withLock({ $0?.task }) else { return true }
         let trace = task.trace(at: cache.time.now)
         noteStoring(by: task, trace: trace)
-        let (receive, transfer) = takeReceiver()
-        transfer?.cancel()
+        let last = end()
+        last?.task?.transfer?.cancel()
         let context = SynchronizerError.Context(url: request.url, trace: trace, head: task.received.head, body: nil)
-        receive?(.finished(.failure(.tooLarge(limit: options.maximumBodySize, context))))
+        last?.receive(.finished(.failure(.tooLarge(limit: options.maximumBodySize, context))))
         return true
     }
 
     func report(_ event: FetchEvent) {
-        state.withLock { $0.receive }?(event)
+        state.withLock { $0?.receive }?(event)
     }
 
     func finish(_ result: Result<Fetched, SynchronizerError>) {
-        takeReceiver().receive?(.finished(result))
+        end()?.receive(.finished(result))
     }
 
-    private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Cancellable)?) {
-        let (receiver, sink) = state.withLock { state in
-            defer { state = State() }
-            return ((state.receive, state.task?.transfer), state.task?.sink)
-        }
-        sink?.abandon {}
-        return receiver
+    /// Ends the fetch; returns its last state, unless it had ended before.
+    private func end() -> State? {
+        let last = state.withLock { $0.take() }
+        last?.task?.sink?.abandon {}
+        return last
     }
 
-    var sink: BodySink? { state.withLock { $0.task?.sink } }
+    var sink: BodySink? { state.withLock { $0?.task?.sink } }
 
-    var transfer: (any Cancellable)? { state.withLock { $0.task?.transfer } }
+    var transfer: (any Cancellable)? { state.withLock { $0?.task?.transfer } }
 }
 
 extension URLRequest {

@@ -4,21 +4,37 @@ import HTTPCaching
 /// Writes a body to a file as it arrives, on a queue of its own: a slow disk holds up neither other bodies nor the session.
 ///
 /// When the disk is slower than the network, the transfer is paused. So only about half a megabyte waits in memory.
-final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on `queue` only, `isApplied` on `control`
+final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only, `isTransferPaused` on `control`
     typealias Failed = @Sendable (any Error) -> Void
 
     /// The kept beginning was used, evicted or corrupt when its rest arrived.
     struct BeginningIsGone: Error {}
 
-    private struct State {
-        var waiting = 0
-        var isPaused = false
-        var isOver = false
-        var isAbandoned = false
+    /// Whether more bytes are to come.
+    private enum Flow {
+        case running
+        /// The transfer is to pause until the disk has caught up.
+        case paused
+        case ended
+        /// No load waits for the body any more.
+        case abandoned
     }
 
-    /// A transfer pauses when more than `most` bytes wait for the disk, and continues at `few`.
-    private static let (most, few) = (512 << 10, 128 << 10)
+    private struct State {
+        var flow = Flow.running
+        /// The bytes that wait for the disk.
+        var waiting = 0
+    }
+
+    private enum Output {
+        /// The file has not been opened yet, or the caller has it.
+        case none
+        case open(PartialFile)
+        case failed(any Error)
+    }
+
+    /// A transfer pauses when more bytes than `maximumWaiting` wait for the disk, and continues at `resumingLimit`.
+    private static let (maximumWaiting, resumingLimit) = (512 << 10, 128 << 10)
     /// Pauses and resumes transfers in order.
     private static let control = DispatchQueue(label: "Synchronizer.backpressure", qos: .userInitiated)
 
@@ -31,9 +47,9 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private let resumable: StoredResponse?
     private let pause: @Sendable (Bool) -> Bool
     private let failed: Failed
-    private var file: PartialFile?
-    private var failure: (any Error)?
-    private var isApplied = false
+    private var output = Output.none
+    /// Whether the transfer is paused.
+    private var isTransferPaused = false
 
     /// - Parameters:
     ///   - kept: the file with the beginning of the body; nil for a new file.
@@ -42,7 +58,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     ///   - pause: pauses the transfer, or resumes it; returns false if the transfer is not known yet.
     ///   - failed: called once if the file can't be written.
     init(
-        _ places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
+        _ places: BodyPlaces, continuing kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
         pause: @escaping @Sendable (Bool) -> Bool, failed: @escaping Failed
     ) {
         self.places = places
@@ -59,17 +75,18 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     /// Opens the file. Parsers first get the bytes that it already has.
     func start() {
         queue.async { [self] in
-            if !state.withLock({ $0.isAbandoned }) { attempt { file = try open() } }
+            if state.withLock({ $0.flow != .abandoned }) { attempt { output = .open(try open()) } }
         }
     }
 
     private func open() throws -> PartialFile {
-        let file = try kept.map(goOn) ?? places.begin(resumable: resumable, length: length, isShared: tap.isShared)
+        let file =
+            try kept.map(continueFile) ?? places.begin(resumable: resumable, length: length, isShared: tap.isShared)
         if let length { try places.checkSpace(for: length, in: file, isShared: tap.isShared) }
         return file
     }
 
-    private func goOn(with kept: KeptPartial) throws -> PartialFile {
+    private func continueFile(_ kept: KeptPartial) throws -> PartialFile {
         guard let file = kept.open() else { throw BeginningIsGone() }
         if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
         guard let length, !file.hasRoom(for: length - file.count) else { return file }
@@ -79,8 +96,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     func append(_ data: Data) {
         let pauses = state.withLock { state in
             state.waiting += data.count
-            guard state.waiting > Self.most, !state.isPaused, !state.isOver else { return false }
-            state.isPaused = true
+            guard state.waiting > Self.maximumWaiting, state.flow == .running else { return false }
+            state.flow = .paused
             return true
         }
         if pauses { applyPause() }
@@ -88,8 +105,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
             attempt { try write(data) }
             let resumes = state.withLock { state in
                 state.waiting -= data.count
-                guard state.isPaused, state.waiting <= Self.few else { return false }
-                state.isPaused = false
+                guard state.waiting <= Self.resumingLimit, state.flow == .paused else { return false }
+                state.flow = .running
                 return true
             }
             if resumes { applyPause() }
@@ -101,40 +118,43 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
 
     /// Calls `done` on the sink's queue: with the file of all bytes that have arrived, or with the error.
     func end(_ done: @escaping @Sendable (Result<PartialFile, any Error>) -> Void) {
-        finish()
+        finish(.ended)
         queue.async { [self] in
             let result: Result<PartialFile, any Error> =
-                if let file, failure == nil { .success(file) } else { .failure(failure ?? BeginningIsGone()) }
-            file = nil
+                switch output {
+                case .open(let file): .success(file)
+                case .failed(let error): .failure(error)
+                case .none: .failure(BeginningIsGone())
+                }
+            output = .none
             done(result)
         }
     }
 
     /// Keeps what has arrived for a later load, because no load waits for the body any more.
     func abandon(then done: @escaping @Sendable () -> Void) {
-        state.withLock { $0.isAbandoned = true }
-        finish()
+        finish(.abandoned)
         queue.async { [self] in
-            file?.keep()
-            file = nil
+            if case .open(let file) = output { file.keep() }
+            output = .none
             done()
         }
     }
 
-    private func finish() {
+    private func finish(_ end: Flow) {
         let resumes = state.withLock { state in
-            defer { (state.isPaused, state.isOver) = (false, true) }
-            return state.isPaused
+            defer { if state.flow != .abandoned { state.flow = end } }
+            return state.flow == .paused
         }
         if resumes { applyPause() }
     }
 
     private func write(_ data: Data) throws {
-        guard var file else { return }
+        guard case .open(var file) = output else { return }
         if !file.hasRoom(for: data.count) {
             let needed = file.count + data.count
             file = try places.grow(file, toOneOf: 2 * needed, needed, resumable: resumable, isShared: tap.isShared)
-            self.file = file
+            output = .open(file)
         }
         try data.withUnsafeBytes { try file.append($0) }
         tap.pass(data)
@@ -142,21 +162,21 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
 
     private func attempt(_ body: () throws -> Void) {
         dispatchPrecondition(condition: .onQueue(queue))
-        guard failure == nil else { return }
+        if case .failed = output { return }
         do {
             try body()
         } catch {
-            failure = error
-            file?.keep()
+            if case .open(let file) = output { file.keep() }
+            output = .failed(error)
             failed(error)
         }
     }
 
     private func applyPause() {
         Self.control.async { [self] in
-            let isPaused = state.withLock { $0.isPaused }
+            let isPaused = state.withLock { $0.flow == .paused }
             // Sessions count how often a task was suspended, so each pause is applied and ended only once.
-            if isPaused != isApplied, pause(isPaused) { isApplied = isPaused }
+            if isPaused != isTransferPaused, pause(isPaused) { isTransferPaused = isPaused }
         }
     }
 }

@@ -8,10 +8,10 @@ extension CacheRules {
     /// response: after the wait, a lookup decides whether the response answers the request.
     ///
     /// - Parameter decision: what the cache has decided about the request.
-    package static func sharingKey(
+    package static func leaseKey(
         of request: CacheRequest, decision: CacheDecision, among candidates: [Candidate]
     ) -> String? {
-        guard decision.leadsToSharedResponse, request.method == "GET" || request.isReusable else { return nil }
+        guard decision.leadsToReusableResponse, request.method == "GET" || request.isReusable else { return nil }
         let facts = RequestFacts(request)
         guard facts.range == nil, !facts.isConditional, !facts.asksTheOrigin, !facts.asksForValidation,
             !facts.control.contains(.noStore), facts.control.maxAge != 0
@@ -38,7 +38,7 @@ extension CacheRules {
 
 extension CacheDecision {
     /// Whether the request goes to the network, and its response may answer the same request again, if the server allows that.
-    fileprivate var leadsToSharedResponse: Bool {
+    fileprivate var leadsToReusableResponse: Bool {
         switch self {
         case .reuse, .refuse: false
         case .complete: true
