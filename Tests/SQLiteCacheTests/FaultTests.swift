@@ -241,7 +241,7 @@ struct DamageTests {
 
     /// The bytes of all body files on the disk.
     private func actualBytes(_ victim: Victim) -> Int64 {
-        victim.bodyFiles.reduce(0) { $0 + (BodyFiles.allocatedBytes($1) ?? 0) }
+        victim.bodyFiles.reduce(0) { $0 + FileSystem.nominalBytes($1) }
     }
 
     /// A destination of a download may be a hard link to a body file.

@@ -17,9 +17,6 @@ struct BodyFiles: Hashable, Sendable {
     func movingPath(_ id: Int64) -> String { "\(moving)/\(id)" }
     func paths(_ id: Int64) -> [String] { [settledPath(id), movingPath(id)] }
 
-    /// The bytes that a file of that length takes on most file systems.
-    static func allocatedBytes(length: Int64) -> Int64 { max(0, min(length, 1 << 48) + 4095) / 4096 * 4096 }
-
     // MARK: - Writing, under the lock of the database
 
     /// Writes a new file to `moving`.
@@ -40,11 +37,6 @@ struct BodyFiles: Hashable, Sendable {
     func moveAway(_ id: Int64) -> Int64? {
         rename(settledPath(id), movingPath(id))
         return FileSystem.status(movingPath(id)).map { Int64($0.st_size) }
-    }
-
-    /// The bytes that a file takes on most file systems; nil if there is no file.
-    static func allocatedBytes(_ path: String) -> Int64? {
-        FileSystem.status(path).map { allocatedBytes(length: Int64($0.st_size)) }
     }
 
     /// Settles a file whose entry is in the database. If that fails, lookups read the file where it is, and the next

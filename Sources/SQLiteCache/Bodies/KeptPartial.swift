@@ -29,9 +29,6 @@ package struct KeptPartial: Sendable {
         (count, checksum, recordLength) = (checkpoint.count, checkpoint.checksum, length)
     }
 
-    /// Opens the file to append the rest; nil if its bytes do not match the checkpoint, or if another load is writing it.
-    package func open() -> PartialFile? { PartialFile(going: self) }
-
     /// Whether its record still has the same last checkpoint.
     var isCurrent: Bool {
         let now = KeptPartial(in: place, name: name)
@@ -47,63 +44,40 @@ package struct KeptPartial: Sendable {
     }
 }
 
-/// The record of an incoming body: an encoded response, and checkpoints at the end of the file.
-enum PartialRecord {
-    struct Checkpoint {
-        var count: Int
-        var checksum: UInt64
-    }
-
-    /// The limit of a record, in bytes. A head has at most some hundred kilobytes, and a checkpoint stands for a megabyte of body.
-    static let largest = 4 << 20
-    private static let checkpointSize = 24
-
-    static func encode(_ response: StoredResponse) -> Data {
-        let record = EncodedRecord(StoredRecord(response)).bytes
-        var bytes = withUnsafeBytes(of: UInt64(record.count).littleEndian) { Data($0) }
-        bytes.append(contentsOf: record)
-        append(record.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
-        return bytes
-    }
-
-    static func encode(_ checkpoint: Checkpoint) -> Data {
-        var bytes = withUnsafeBytes(of: UInt64(checkpoint.count).littleEndian) { Data($0) }
-        append(checkpoint.checksum, to: &bytes)
-        append(bytes.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
-        return bytes
-    }
-
-    private static func append(_ number: UInt64, to bytes: inout Data) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    /// The response and the last checkpoint before any that is cut short or corrupt, and the length up to there; nil if the bytes
-    /// are no record.
-    static func decode(_ data: Data) -> (response: StoredResponse, last: Checkpoint, length: Int)? {
-        data.withUnsafeBytes { bytes in
-            guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
-                length + 16 <= bytes.count,
-                number(in: bytes, at: 8 + length) == checksum(of: bytes, in: 8..<(8 + length)),
-                let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]))?.decoded
-            else { return nil }
-            var (last, end) = (Checkpoint(count: 0, checksum: 0), 16 + length)
-            for start in stride(from: 16 + length, through: bytes.count - checkpointSize, by: checkpointSize) {
-                guard let count = number(in: bytes, at: start).flatMap({ Int(exactly: $0) }),
-                    let checksum = number(in: bytes, at: start + 8),
-                    number(in: bytes, at: start + 16) == self.checksum(of: bytes, in: start..<(start + 16))
-                else { break }
-                (last, end) = (Checkpoint(count: count, checksum: checksum), start + checkpointSize)
-            }
-            return (record.response, last, end)
+extension PartialFiles {
+    /// The partial bodies that were kept for a URL, the longest first. Beside a destination, first removes what killed processes
+    /// have left. Lists the folder only once, because it may be large.
+    package func kept(for url: String) -> [KeptPartial] {
+        let names = allNames
+        if !isCounted { sweep(names) }
+        let start = prefix + Self.hex(Checksum64.of(url)) + "-"
+        let found = names.compactMap { name -> KeptPartial? in
+            guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
+            let body = String(name.dropLast(Self.recordSuffix.count))
+            var kept: KeptPartial?
+            whileIdle(body) { kept = KeptPartial(in: self, name: body) }
+            return kept?.response.url == url ? kept : nil
         }
+        return found.sorted { $0.count > $1.count }
     }
 
-    private static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
-        guard offset + 8 <= bytes.count else { return nil }
-        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
+    /// Removes files that a killed process has left and no load can continue: bodies without a record or a checkpoint, and records
+    /// without a body.
+    package func sweep() { sweep(allNames) }
 
-    private static func checksum(of bytes: UnsafeRawBufferPointer, in range: Range<Int>) -> UInt64 {
-        Checksum64.of(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    private func sweep(_ names: [String]) {
+        for name in names {
+            if name.hasSuffix(Self.recordSuffix) {
+                if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
+            } else if KeptPartial(in: self, name: name) == nil {
+                whileIdle(name) {
+                    // A process that has just stopped writing may have added to the record.
+                    if KeptPartial(in: self, name: name) == nil {
+                        FileSystem.remove(path(name))
+                        unlink(recordPath(name))
+                    }
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ import SynchronizerSupport
 ///
 /// When this object is released, the file stays if the rest of the body can be requested later, and the body was neither delivered
 /// nor dropped.
-package final class PartialFile: @unchecked Sendable {  // only the queue that writes it uses its variables
+package final class PartialFile: @unchecked Sendable {  // one thread at a time uses its variables, except `state`
     package let place: PartialFiles
     /// Nil if the file has no name: then nothing is left of it when the process ends.
     let name: String?
@@ -24,18 +24,59 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     private var isComplete = false
     private let state: Locked<State>
 
+    /// What becomes of the file when the body has arrived, or has been cut short.
+    private enum Fate {
+        /// The file has no name: it never had one, or the name was removed.
+        case nameless
+        /// The name will be removed, because no load can continue the file.
+        case temporary
+        /// The name stays for a later load, unless the body is delivered or dropped.
+        case resumable
+        /// The file was left to later loads, one of which may be writing it.
+        case released
+        /// The cache has taken the file, which is at one of these paths.
+        case adopted(at: [String])
+    }
+
     /// The part of the state that threads that deliver the body also change.
     private struct State {
-        /// Whether the file stays for a later load.
-        var isKept: Bool
-        /// The number of the file's names, not counting those at callers' destinations: 1 or 0.
-        var names: Int
+        var fate: Fate
         /// Whether ``keep()`` was called.
         var isOver = false
-        /// Whether the file was left to later loads, one of which may be writing it.
-        var isReleased = false
-        /// The paths that the file may have in the cache, if the cache has taken it.
-        var paths: [String]?
+
+        /// Returns false if that was noted before.
+        mutating func end() -> Bool {
+            defer { isOver = true }
+            return !isOver
+        }
+
+        /// Leaves the file to later loads; returns false if no load can continue it.
+        mutating func release(hasCheckpoint: Bool) -> Bool {
+            guard hasCheckpoint, case .resumable = fate else { return false }
+            fate = .released
+            return true
+        }
+
+        /// Forgets the name, unless the cache or later loads have it. Returns the fate until now.
+        mutating func drop() -> Fate {
+            let old = fate
+            switch old {
+            case .temporary, .resumable: fate = .nameless
+            case .nameless, .released, .adopted: break
+            }
+            return old
+        }
+
+        /// Forgets the name; returns false if there is none.
+        mutating func removeName() -> Bool {
+            defer { fate = .nameless }
+            if case .nameless = fate { return false } else { return true }
+        }
+
+        mutating func adopt(at paths: [String]) {
+            if case .nameless = fate { return }
+            fate = .adopted(at: paths)
+        }
     }
 
     /// The number of bytes after a checkpoint at which the next bytes to arrive cause another one: 1 MB, or the 4,096th part of the
@@ -70,13 +111,13 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         } else {
             record = -1
         }
-        state = Locked(State(isKept: record >= 0, names: isNamed ? 1 : 0))
+        state = Locked(State(fate: !isNamed ? .nameless : record >= 0 ? .resumable : .temporary))
         ForkedProcess.willClose(descriptor)
         if let length { try reserve(length) }
     }
 
     /// Continues a kept partial body; nil if its bytes do not match the checkpoint, or if it is in use.
-    init?(going kept: KeptPartial) {
+    init?(continuing kept: KeptPartial) {
         let path = kept.place.path(kept.name)
         let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -97,7 +138,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         // After bytes that are no checkpoint, later checkpoints would not count.
         if record >= 0 { ftruncate(record, off_t(kept.recordLength)) }
-        state = Locked(State(isKept: record >= 0, names: 1))
+        state = Locked(State(fate: record >= 0 ? .resumable : .temporary))
         ForkedProcess.willClose(descriptor)
     }
 
@@ -165,17 +206,13 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// If the body is complete, no checkpoint is added, so that the later load has a rest to request.
     package func keep() {
         if ForkedProcess.isCurrent { return }
-        let wasOver = state.withLock { state in
-            defer { state.isOver = true }
-            return state.isOver
-        }
-        if wasOver { return }
+        guard state.withLock({ $0.end() }) else { return }
         if count > checkpointed, !isComplete { makeCheckpoint() }
-        let isLeft = state.withLock { state in
-            state.isReleased = state.isKept && checkpointed > 0
-            return state.isReleased
+        if state.withLock({ $0.release(hasCheckpoint: checkpointed > 0) }) {
+            ftruncate(descriptor, off_t(count))
+        } else if state.withLock({ $0.removeName() }), let name {
+            place.remove(name)
         }
-        if isLeft { ftruncate(descriptor, off_t(count)) } else { removeName() }
         FileLock.release(descriptor)
     }
 
@@ -205,42 +242,48 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// cache has taken the file.
     package func drop() {
         if ForkedProcess.isCurrent { return }
-        let (isReleased, isAdopted) = state.withLock { state in
-            state.isKept = false
-            return (state.isReleased, state.paths != nil)
+        guard let name else { return }
+        switch state.withLock({ $0.drop() }) {
+        case .temporary, .resumable: place.remove(name)
+        case .released: place.whileIdle(name) { place.remove(name) }
+        case .nameless, .adopted: break
         }
-        if isAdopted { return }
-        if !isReleased { return removeName() }
-        if let name { place.whileIdle(name) { place.remove(name) } }
-    }
-
-    private func removeName() {
-        let hadName = state.withLock { state in
-            defer { state.names = 0 }
-            return state.names == 1
-        }
-        if hadName, let name { place.remove(name) }
     }
 
     /// Notes that the cache has taken the file, which is now at one of these paths.
     func wasAdopted(at paths: [String]) {
-        state.withLock { state in
-            state.isKept = false
-            state.paths = paths
-        }
+        state.withLock { $0.adopt(at: paths) }
         if let name { unlink(place.recordPath(name)) }
     }
 
     /// The number of the file's names, not counting those at callers' destinations.
     var nameCount: Int {
-        let (names, paths) = state.withLock { ($0.names, $0.paths) }
-        guard names > 0, let paths else { return names }
-        return FileSystem.isFile(descriptor, atOneOf: paths) ? 1 : 0
+        switch state.withLock({ $0.fate }) {
+        case .nameless: 0
+        case .temporary, .resumable, .released: 1
+        case .adopted(let paths): FileSystem.isFile(descriptor, atOneOf: paths) ? 1 : 0
+        }
     }
 
     /// Whether another load may be writing the file.
-    var isReleased: Bool { state.withLock { $0.isReleased } }
+    var isReleased: Bool {
+        if case .released = state.withLock({ $0.fate }) { true } else { false }
+    }
 
     /// The path of the file; the folder if the file has no name.
     package var path: String { name.map(place.path) ?? place.folder }
+}
+
+extension PartialFiles {
+    /// Makes a file for an incoming body. `resumable` is the response, if the rest of its body can be requested later.
+    package func make(
+        for url: String, resumable: StoredResponse?, length: Int?
+    ) throws(FileError) -> PartialFile {
+        return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
+    }
+}
+
+extension KeptPartial {
+    /// Opens the file to append the rest; nil if its bytes do not match the checkpoint, or if another load is writing it.
+    package func open() -> PartialFile? { PartialFile(continuing: self) }
 }

@@ -14,7 +14,7 @@ package struct PartialFiles: Hashable, Sendable {
     /// Whether the files count towards the capacity of a cache. Then a file has the length of its body from the start.
     let isCounted: Bool
 
-    private static let recordSuffix = ".record"
+    static let recordSuffix = ".record"
 
     /// The place in a generation of the cache.
     init(generation path: String) {
@@ -41,13 +41,6 @@ package struct PartialFiles: Hashable, Sendable {
 
     private init(folder: String, prefix: String, isCounted: Bool) {
         (self.folder, self.prefix, self.isCounted) = (folder, prefix, isCounted)
-    }
-
-    /// Makes a file for an incoming body. `resumable` is the response, if the rest of its body can be requested later.
-    package func make(
-        for url: String, resumable: StoredResponse?, length: Int?
-    ) throws(FileError) -> PartialFile {
-        return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
     }
 
     func path(_ name: String) -> String { folder + "/" + name }
@@ -79,22 +72,6 @@ package struct PartialFiles: Hashable, Sendable {
     /// it if a killed process has left it.
     func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
 
-    /// The partial bodies that were kept for a URL, the longest first. Beside a destination, first removes what killed processes
-    /// have left. Lists the folder only once, because it may be large.
-    package func kept(for url: String) -> [KeptPartial] {
-        let names = allNames
-        if !isCounted { sweep(names) }
-        let start = prefix + Self.hex(Checksum64.of(url)) + "-"
-        let found = names.compactMap { name -> KeptPartial? in
-            guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
-            let body = String(name.dropLast(Self.recordSuffix.count))
-            var kept: KeptPartial?
-            whileIdle(body) { kept = KeptPartial(in: self, name: body) }
-            return kept?.response.url == url ? kept : nil
-        }
-        return found.sorted { $0.count > $1.count }
-    }
-
     /// Removes the partial bodies of a URL. A load that is receiving one continues, but its file is not kept.
     package func remove(for url: String) {
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
@@ -111,7 +88,7 @@ package struct PartialFiles: Hashable, Sendable {
 
 extension PartialFiles {
     /// All names of the place in the folder. If the folder belongs to the cache, it must not be a symbolic link.
-    private var allNames: [String] {
+    var allNames: [String] {
         (try? FileSystem.names(in: folder, prefix: prefix, followsLink: !isCounted)) ?? []
     }
 
@@ -127,7 +104,7 @@ extension PartialFiles {
     var arrivingBytes: Int64 { names.filter(isArriving).reduce(0) { $0 + bytes(of: $1) } }
 
     private func bytes(of name: String) -> Int64 {
-        (BodyFiles.allocatedBytes(path(name)) ?? 0) + (BodyFiles.allocatedBytes(recordPath(name)) ?? 0)
+        FileSystem.nominalBytes(path(name)) + FileSystem.nominalBytes(recordPath(name))
     }
 
     /// Whether a process is writing the file. True if the system can't tell.
@@ -172,25 +149,5 @@ extension PartialFiles {
             }
         }
         return freed
-    }
-
-    /// Removes files that a killed process has left and no load can continue: bodies without a record or a checkpoint, and records
-    /// without a body.
-    package func sweep() { sweep(allNames) }
-
-    private func sweep(_ names: [String]) {
-        for name in names {
-            if name.hasSuffix(Self.recordSuffix) {
-                if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
-            } else if KeptPartial(in: self, name: name) == nil {
-                whileIdle(name) {
-                    // A process that has just stopped writing may have added to the record.
-                    if KeptPartial(in: self, name: name) == nil {
-                        FileSystem.remove(path(name))
-                        unlink(recordPath(name))
-                    }
-                }
-            }
-        }
     }
 }

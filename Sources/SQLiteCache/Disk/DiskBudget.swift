@@ -88,7 +88,7 @@ struct DiskNeed {
         guard budget.accepts(record, bodySize: bodySize) else { return }
         database += 4096 + Int64(record.bytes.count)
         if bodySize > StoredBody.largestInDatabase {
-            files += BodyFiles.allocatedBytes(length: Int64(bodySize))
+            files += FileSystem.nominalBytes(length: Int64(bodySize))
         } else {
             database += Int64(bodySize)
         }

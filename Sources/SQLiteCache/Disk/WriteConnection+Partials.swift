@@ -35,7 +35,7 @@ extension WriteConnection {
     }
 
     private static func need(_ length: Int) -> DiskNeed {
-        DiskNeed(database: 0, files: BodyFiles.allocatedBytes(length: Int64(length)) + 4096)
+        DiskNeed(database: 0, files: FileSystem.nominalBytes(length: Int64(length)) + 4096)
     }
 
     /// Stores a response whose body has arrived in a file of this generation. Returns false if the file is elsewhere, or if the

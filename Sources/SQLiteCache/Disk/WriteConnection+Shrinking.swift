@@ -98,7 +98,7 @@ extension WriteConnection {
     }
 
     private static func bytesInFile(length: Int64) -> Double {
-        length > StoredBody.largestInDatabase ? Double(BodyFiles.allocatedBytes(length: length)) : 0
+        length > StoredBody.largestInDatabase ? Double(FileSystem.nominalBytes(length: length)) : 0
     }
 
     /// Passes the entries to `body`, least recently used first, until it returns false.

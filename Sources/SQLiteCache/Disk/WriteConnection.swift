@@ -8,17 +8,7 @@ final class WriteConnection {
     let database: Database
     private let hasJournal: Bool
     private var statements: [String: Statement] = [:]
-    /// The files that the current transaction has made, by identifier.
-    private var made: [Int64] = []
-    /// The files in `made` whose bodies have arrived in the cache, and where they were.
-    private var adopted: [(id: Int64, path: String)] = []
-    /// The files of the entries that the current transaction has removed, by identifier.
-    private var movedAway: [Int64] = []
-
-    /// Whether the current transaction has found files that a killed process has left.
-    private var hasFoundLeftovers = false
-    /// Whether the current transaction has removed an entry whose length may be corrupt. Then the number in `usage` may be wrong.
-    private var mustCountFiles = false
+    private var current = Transaction()
 
     /// The capacity for which `shrink` has checked the usage.
     var checkedCapacity: Int64?
@@ -26,6 +16,20 @@ final class WriteConnection {
     var isReplaced = false
 
     var files: BodyFiles { generation.bodies }
+
+    /// What the current transaction has done with body files.
+    private struct Transaction {
+        /// The files that it has made, by identifier.
+        var made: [Int64] = []
+        /// The files in `made` whose bodies have arrived in the cache, and where they were.
+        var adopted: [(id: Int64, path: String)] = []
+        /// The files of the entries that it has removed, by identifier.
+        var movedAway: [Int64] = []
+        /// Whether it has found files that a killed process has left.
+        var hasFoundLeftovers = false
+        /// Whether it has removed an entry whose length may be corrupt. Then the number in `usage` may be wrong.
+        var mustCountFiles = false
+    }
 
     /// The generation is not in use any more.
     struct Superseded: Error {}
@@ -48,7 +52,7 @@ final class WriteConnection {
         try checkHeader(journalMode: hasJournal ? "delete" : "memory")
         try transaction {
             partials.sweep()
-            if !isComplete || hasFoundLeftovers { try countFiles() }
+            if !isComplete || current.hasFoundLeftovers { try countFiles() }
         }
     }
 
@@ -73,27 +77,27 @@ final class WriteConnection {
 
     /// Runs `body` in a transaction, if the generation is in use.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        (made, adopted, movedAway, mustCountFiles) = ([], [], [], false)
+        current = Transaction()
         try statement(Schema.beginWriting).run()
         let result: Result
         do {
             if !hasJournal { try announceChanges() }
             guard !database.hasMoved, try generation.isInUse(in: directory) else { throw Superseded() }
-            hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
+            current.hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
             // An invalid number: the next transaction that needs it counts the files.
-            if mustCountFiles { try statement(Schema.setFileBytes).run(-1, 0) }
+            if current.mustCountFiles { try statement(Schema.setFileBytes).run(-1, 0) }
             try statement(Schema.commit).run()
         } catch {
-            adopted.forEach(giveBack)
+            current.adopted.forEach(giveBack)
             // After some failures SQLite has already rolled back. Then this rollback fails, which does no harm. The next
             // transaction settles or deletes the body files.
             try? statement(Schema.rollback).run()
             throw error
         }
-        for file in adopted { unlink(file.path) }
-        made.forEach(files.settle)
-        movedAway.forEach(files.discard)
+        for file in current.adopted { unlink(file.path) }
+        current.made.forEach(files.settle)
+        current.movedAway.forEach(files.discard)
         return result
     }
 
@@ -168,7 +172,7 @@ final class WriteConnection {
     ///   - found: the length of the file; nil if there is none.
     private func countedBytes(of id: Int64, length: Int64, found: Int64?) throws(SQLiteFailure) -> Int64? {
         func bytes(_ length: Int64) -> Int64 {
-            length > StoredBody.largestInDatabase ? BodyFiles.allocatedBytes(length: length) : 0
+            length > StoredBody.largestInDatabase ? FileSystem.nominalBytes(length: length) : 0
         }
         if found == (length > StoredBody.largestInDatabase ? length : nil) { return bytes(length) }
         let entry = try statement(Schema.entry)
@@ -187,8 +191,8 @@ final class WriteConnection {
     func writeFile(_ data: Data, id: Int64) throws(SQLiteFailure) {
         replaceMoved(id)
         try files.write(data, id: id)
-        made.append(id)
-        try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
+        current.made.append(id)
+        try add(fileBytes: FileSystem.nominalBytes(length: Int64(data.count)))
     }
 
     /// Makes a file whose body has arrived the body file of an entry. The file keeps its name until the commit, where the file system
@@ -197,9 +201,9 @@ final class WriteConnection {
         replaceMoved(id)
         let place = files.movingPath(id)
         guard link(path, place) == 0 || rename(path, place) == 0 else { throw .system("\(path) can't be moved") }
-        made.append(id)
-        adopted.append((id, path))
-        try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(length)))
+        current.made.append(id)
+        current.adopted.append((id, path))
+        try add(fileBytes: FileSystem.nominalBytes(length: Int64(length)))
     }
 
     private func giveBack(_ id: Int64, to path: String) {
@@ -211,8 +215,8 @@ final class WriteConnection {
     /// Deletes the moved file of an entry that this transaction has removed and now stores again: a copy of an entry of another
     /// level keeps its identifier and body. If the transaction fails, the new file has the same bytes as the old one.
     private func replaceMoved(_ id: Int64) {
-        guard let place = movedAway.firstIndex(of: id) else { return }
-        movedAway.remove(at: place)
+        guard let place = current.movedAway.firstIndex(of: id) else { return }
+        current.movedAway.remove(at: place)
         unlink(files.movingPath(id))
     }
 
@@ -222,12 +226,12 @@ final class WriteConnection {
     /// - Parameter length: the length of the body according to the entry.
     func moveFileAway(_ id: Int64, length: Int64) throws(SQLiteFailure) -> Int64? {
         let found = files.moveAway(id)
-        if found != nil { movedAway.append(id) }
+        if found != nil { current.movedAway.append(id) }
         return try countedBytes(of: id, length: length, found: found)
     }
 
     /// Subtracts the bytes of a file whose entry was removed. If they are not known, the next transaction counts the files.
     func subtract(fileBytes: Int64?) throws(SQLiteFailure) {
-        if let fileBytes { try add(fileBytes: -fileBytes) } else { mustCountFiles = true }
+        if let fileBytes { try add(fileBytes: -fileBytes) } else { current.mustCountFiles = true }
     }
 }

@@ -47,6 +47,14 @@ enum FileSystem {
         Int64(status(path)?.st_blocks ?? 0) * 512
     }
 
+    /// The bytes that a file of that length takes on most file systems.
+    static func nominalBytes(length: Int64) -> Int64 { max(0, min(length, 1 << 48) + 4095) / 4096 * 4096 }
+
+    /// The bytes that a file takes on most file systems; 0 if there is no file.
+    static func nominalBytes(_ path: String) -> Int64 {
+        status(path).map { nominalBytes(length: Int64($0.st_size)) } ?? 0
+    }
+
     /// Whether one of the paths leads to this open file.
     static func isFile(_ file: Int32, atOneOf paths: [String]) -> Bool {
         var status = stat()
