@@ -20,12 +20,12 @@
             public init() {}
 
             /// Half of the largest reply, in bytes. The other half is for the entries of the URL.
-            private static let mostShared = 16 << 20
+            private static let maximumSharedBody = 16 << 20
 
-            var checked: Options {
-                var options = self
-                options.largestSharedBody = max(0, min(largestSharedBody, Self.mostShared))
-                return options
+            var limits: SharedLevel.Limits {
+                SharedLevel.Limits(
+                    wait: longestWait, sharedBody: max(0, min(largestSharedBody, Self.maximumSharedBody)),
+                    staleRetention: staleRetention)
             }
         }
     }

@@ -19,7 +19,7 @@
         }
 
         package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? {
-            bytes <= level.options.largestSharedBody ? nil : local.refusal(toStore: bytes, policy: policy)
+            bytes <= level.limits.sharedBody ? nil : local.refusal(toStore: bytes, policy: policy)
         }
 
         @discardableResult
@@ -88,7 +88,7 @@
         /// Does not take bodies of up to 1 MB that are small enough to be shared.
         package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Int64? {
             guard !ForkedProcess.isCurrent, cached.storagePolicy == .allowed,
-                file.count > min(level.options.largestSharedBody, 1 << 20), file.count > StoredBody.largestInDatabase
+                file.count > min(level.limits.sharedBody, 1 << 20), file.count > StoredBody.largestInDatabase
             else { return nil }
             return level.store(StoredRecord(response, with: cached), body: .file(file))
         }

@@ -29,13 +29,13 @@
         public var statistics: Statistics {
             guard !ForkedProcess.isCurrent else { return Statistics() }
             let counts = level.counts.withLock { $0 }
-            let (pending, isTold) = level.coherence.withLock { coherence in
-                (coherence.pending.tokens.count + (coherence.pending.sweep == nil ? 0 : 1), coherence.isTold)
+            let (pending, isConnected) = level.coherence.withLock { coherence in
+                (coherence.pending.tokens.count + (coherence.pending.sweep == nil ? 0 : 1), coherence.isConnected)
             }
             return Statistics(
                 localHits: counts.localHits, sharedHits: counts.sharedHits, misses: counts.misses,
                 failures: level.server.failures, invalidations: counts.invalidations,
-                corruptEntriesDropped: counts.corrupt, pendingRemovals: pending, isConnected: isTold,
+                corruptEntriesDropped: counts.corrupt, pendingRemovals: pending, isConnected: isConnected,
                 isPausing: level.server.isPausing)
         }
     }

@@ -61,7 +61,7 @@
                 address, keys: Keyspace(namespace: namespace, database: address.database),
                 local: local
                     ?? SQLiteURLCache(memoryCapacity: 64 << 20, diskCapacity: 0, directory: nowhere, time: time),
-                options: options, time: time, report: report)
+                limits: options.limits, time: time, report: report)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         }
 

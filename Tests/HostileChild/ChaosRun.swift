@@ -52,7 +52,7 @@ final class ChaosRun: Sendable {
             Memory.descriptors.subtracting(descriptors).allSatisfy(Self.livesWithProcess)
         }
         let kept = Memory.descriptors.subtracting(descriptors)
-        if kept.count > Self.mostKept { fail("descriptors stay open: \(kept)") }
+        if kept.count > Self.maximumKept { fail("descriptors stay open: \(kept)") }
         let counts = counts.read { $0 }
         if !counts.wrong.isEmpty || counts.unexpected > 0 { fail("\(counts)") }
         say("loads \(counts.begun), whole \(counts.succeeded), failed \(counts.failed), cancelled \(counts.cancelled)")
@@ -151,7 +151,7 @@ final class ChaosRun: Sendable {
         return kept.contains { descriptor.hasSuffix($0) }
     }
 
-    private static let mostKept = 8
+    private static let maximumKept = 8
 
     private static func kind(of error: any Error) -> String {
         guard let error = error as? SynchronizerError else { return "\(error)" }

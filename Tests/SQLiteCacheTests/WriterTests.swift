@@ -151,7 +151,7 @@ struct WriterTests {
             }
             let url = "https://example.com/\(number)"
             guard number < limit, let cached = try? Sample.cached(url, Data([1])) else { return }
-            let fence = Fence(requested: Date(), time: SystemTime()) {
+            let fence = LateResponseFence(requested: Date(), time: SystemTime()) {
                 store()
                 return false
             }

@@ -64,16 +64,16 @@ struct CoherenceTests {
         var coherence = told()
         let (early, later) = (start.addingTimeInterval(2), start.addingTimeInterval(4))
         coherence.noteRemoval(1, token: "t", at: early)
-        for number in 2...UInt64(Coherence.mostURLs) { coherence.noteToken("", of: number, at: early) }
-        #expect(coherence.fence(1, requested: later) == .expecting("t"))
+        for number in 2...UInt64(Coherence.maximumURLs) { coherence.noteToken("", of: number, at: early) }
+        #expect(coherence.storeCondition(1, requested: later) == .expecting("t"))
         coherence.didCopy(1, count: 1, until: .distantFuture)
         #expect(coherence.localCount(1, at: start) == 1)  // a use
         coherence.noteToken("", of: 0, at: later)
-        #expect(coherence.fence(1, requested: later) == .expecting("t"))
-        #expect(coherence.fence(2, requested: early) == .expecting(nil))
-        for number in 2...UInt64(Coherence.mostURLs + 1) { coherence.noteToken("u", of: number, at: later) }
-        #expect(coherence.known(1) == nil && coherence.fence(1, requested: later) == .expecting(nil))
-        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
+        #expect(coherence.storeCondition(1, requested: later) == .expecting("t"))
+        #expect(coherence.storeCondition(2, requested: early) == .expecting(nil))
+        for number in 2...UInt64(Coherence.maximumURLs + 1) { coherence.noteToken("u", of: number, at: later) }
+        #expect(coherence.known(1) == nil && coherence.storeCondition(1, requested: later) == .expecting(nil))
+        #expect(coherence.storeCondition(1, requested: start.addingTimeInterval(1)) == .refused)
     }
 
     @Test("copies answer until the last of them expires", arguments: [0, 1, 2, 64])
@@ -115,28 +115,28 @@ struct CoherenceTests {
     func fences() {
         var coherence = told()
         let (before, after) = (start.addingTimeInterval(1), start.addingTimeInterval(3))
-        #expect(coherence.fence(1, requested: before) == .expecting(""))
+        #expect(coherence.storeCondition(1, requested: before) == .expecting(""))
         coherence.noteRemoval(1, token: "t", at: start.addingTimeInterval(2))
-        #expect(coherence.fence(1, requested: before) == .refused)
-        #expect(coherence.fence(1, requested: after) == .expecting("t"))
-        #expect(coherence.fence(2, requested: before) == .expecting(nil))
+        #expect(coherence.storeCondition(1, requested: before) == .refused)
+        #expect(coherence.storeCondition(1, requested: after) == .expecting("t"))
+        #expect(coherence.storeCondition(2, requested: before) == .expecting(nil))
         coherence.noteSweep(generation: "g", at: start.addingTimeInterval(4))
-        #expect(coherence.fence(2, requested: after) == .refused)
+        #expect(coherence.storeCondition(2, requested: after) == .refused)
     }
 
     @Test(
         "a response that was requested while no removal was announced is stored only if a lookup knows of the last one")
     func missedRemovals() {
         var coherence = Coherence()
-        #expect(coherence.fence(1, requested: start) == .expecting(nil))
+        #expect(coherence.storeCondition(1, requested: start) == .expecting(nil))
         coherence.noteToken("", of: 2, at: start)
         coherence.connected(at: start.addingTimeInterval(2))
         #expect(!coherence.knowsRemovals(since: start.addingTimeInterval(1), at: .distantFuture))
         #expect(coherence.knowsRemovals(since: start.addingTimeInterval(2), at: .distantFuture))
-        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
-        #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .expecting(""))
+        #expect(coherence.storeCondition(1, requested: start.addingTimeInterval(1)) == .refused)
+        #expect(coherence.storeCondition(2, requested: start.addingTimeInterval(1)) == .expecting(""))
         coherence.noteToken("t", of: 2, at: start.addingTimeInterval(3))
-        #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .refused)
+        #expect(coherence.storeCondition(2, requested: start.addingTimeInterval(1)) == .refused)
     }
 
     @Test("a time in the future refuses nothing, because the clock was set back since")
@@ -144,13 +144,13 @@ struct CoherenceTests {
         let (now, requested) = (start.addingTimeInterval(-3600), start.addingTimeInterval(-3601))
         var coherence = told()
         coherence.noteRemoval(1, token: "t", at: start)
-        #expect(coherence.fence(1, requested: requested, at: now) == .expecting("t"))
-        #expect(coherence.fence(2, requested: requested, at: now) == .expecting(nil))
+        #expect(coherence.storeCondition(1, requested: requested, at: now) == .expecting("t"))
+        #expect(coherence.storeCondition(2, requested: requested, at: now) == .expecting(nil))
         #expect(coherence.knowsRemovals(since: requested, at: now))
-        #expect(coherence.fence(1, requested: requested, at: start) == .refused)
+        #expect(coherence.storeCondition(1, requested: requested, at: start) == .refused)
         coherence.noteSweep(generation: "g", at: start)
-        #expect(coherence.fence(1, requested: requested, at: now) == .expecting(nil))
-        #expect(coherence.fence(1, requested: requested, at: start) == .refused)
+        #expect(coherence.storeCondition(1, requested: requested, at: now) == .expecting(nil))
+        #expect(coherence.storeCondition(1, requested: requested, at: start) == .refused)
     }
 
     @Test("a removal that is sent again has another token, which the next response names")
@@ -161,11 +161,12 @@ struct CoherenceTests {
         coherence.renewPending("a", token: "other", to: "v")
         #expect(coherence.pending.tokens == ["a": "t"])
         coherence.renewPending("a", token: "t", to: "u")
-        #expect(coherence.pending.tokens == ["a": "u"] && coherence.fence(1, requested: start) == .expecting("t"))
+        #expect(
+            coherence.pending.tokens == ["a": "u"] && coherence.storeCondition(1, requested: start) == .expecting("t"))
         let url = URLDigest.key("a")
         coherence.noteOwnRemoval(url, token: "u")
         coherence.renewPending("a", token: "u", to: "v")
-        #expect(coherence.fence(url, requested: start) == .expecting("v"))
+        #expect(coherence.storeCondition(url, requested: start) == .expecting("v"))
         coherence.addPendingSweep("g")
         coherence.renewPendingSweep("f", to: "h")
         #expect(coherence.pending.sweep == "g")
@@ -177,11 +178,11 @@ struct CoherenceTests {
     func ownRemovals() {
         var coherence = told()
         coherence.noteOwnRemoval(1, token: "t")
-        #expect(coherence.fence(1, requested: start) == .expecting("t"))
+        #expect(coherence.storeCondition(1, requested: start) == .expecting("t"))
         coherence.noteRemoval(1, token: "u", at: start.addingTimeInterval(1))
         coherence.noteOwnRemoval(1, token: "v")
-        #expect(coherence.fence(1, requested: start) == .refused)
-        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .expecting("v"))
+        #expect(coherence.storeCondition(1, requested: start) == .refused)
+        #expect(coherence.storeCondition(1, requested: start.addingTimeInterval(1)) == .expecting("v"))
     }
 
     @Test("removals stay pending until the server has them, and become a sweep if they are too many")
@@ -193,7 +194,7 @@ struct CoherenceTests {
         #expect(coherence.pending.contains("a") && !coherence.pending.contains("b"))
         coherence.didDeliver("a", token: "2")
         #expect(coherence.pending.isEmpty)
-        for number in 0...Coherence.mostPending { coherence.addPending("\(number)", token: "t") }
+        for number in 0...UnsentRemovals.maximumCount { coherence.addPending("\(number)", token: "t") }
         #expect(coherence.pending.tokens.isEmpty && coherence.pending.contains("b"))
         coherence.didDeliverSweep("t")
         #expect(coherence.pending.isEmpty && coherence.generation == "t")
@@ -202,8 +203,8 @@ struct CoherenceTests {
 
 extension Coherence {
     /// As long as the clock is not set back.
-    fileprivate func fence(_ url: UInt64, requested: Date) -> Fence {
-        fence(url, requested: requested, at: .distantFuture)
+    fileprivate func storeCondition(_ url: UInt64, requested: Date) -> StoreCondition {
+        storeCondition(url, requested: requested, at: .distantFuture)
     }
 
     /// Without counting as a use.

@@ -66,13 +66,13 @@
             try await waitUntil("delivered") { cache.statistics.pendingRemovals == 0 }
             let numbers = seen.withLock { $0 }
             #expect(numbers.count == 3 && Set(numbers).count == 3)
-            let (known, fence) = cache.level.coherence.withLock { coherence in
+            let (known, condition) = cache.level.coherence.withLock { coherence in
                 (
                     coherence.generation,
-                    coherence.fence(URLDigest.key(Sample.url), requested: .distantFuture, at: .distantFuture)
+                    coherence.storeCondition(URLDigest.key(Sample.url), requested: .distantFuture, at: .distantFuture)
                 )
             }
-            #expect(ofEverything ? known == numbers.last : fence == .expecting(numbers.last))
+            #expect(ofEverything ? known == numbers.last : condition == .expecting(numbers.last))
         }
 
         @Test("a removal during a store on the main thread is not undone by a second attempt of the store")
@@ -108,7 +108,7 @@
             cache.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
             let (now, key) = (clock.now, URLDigest.key(Sample.url))
             let fences = [-5, 0].map { seconds in
-                cache.level.coherence.withLock { $0.fence(key, requested: now + seconds, at: now) }
+                cache.level.coherence.withLock { $0.storeCondition(key, requested: now + seconds, at: now) }
             }
             #expect(fences == [.refused, .expecting("")])
         }

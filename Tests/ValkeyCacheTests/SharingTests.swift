@@ -84,7 +84,7 @@
         @Test("the largest body that a reply can contain is shared, whatever the options say")
         func largest() throws {
             let cache = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }
-            #expect(cache.level.options.largestSharedBody == 16 << 20)
+            #expect(cache.level.limits.sharedBody == 16 << 20)
             let body = Data(repeating: 7, count: 16 << 20)
             #expect(try cache.put(body) != nil)
             let other = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = 1 << 30 }

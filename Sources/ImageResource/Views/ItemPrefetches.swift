@@ -18,7 +18,7 @@ final class ItemPrefetches<Item: Hashable> {
     private let next: @MainActor (Item) -> (Content, start: @MainActor () -> PrefetchTask)?
     private var prefetches: [Item: Prefetch] = [:]
     /// The number of tasks from which on those that have finished are forgotten.
-    private static var mostTasks: Int { 1_000 }
+    private static var maximumTasks: Int { 1_000 }
 
     /// - Parameters:
     ///   - resource: The resource of an item. Returns nil if there is nothing to prefetch.
@@ -36,7 +36,7 @@ final class ItemPrefetches<Item: Hashable> {
     /// Starts the prefetches of items. An item whose prefetch is running keeps it, unless the item shows another resource by now,
     /// as after an insertion above it.
     func begin(_ items: [Item]) {
-        if prefetches.count >= Self.mostTasks { prefetches = prefetches.filter { !$0.value.task.isFinished } }
+        if prefetches.count >= Self.maximumTasks { prefetches = prefetches.filter { !$0.value.task.isFinished } }
         for item in items {
             let next = next(item)
             if let old = prefetches[item] {

@@ -2,27 +2,14 @@
 struct PendingSnapshot {
     let known: [StoredRow]
     let pending: [Change]
-    private let changeCount: Int
-    private let epoch: Int
+    /// The number of changes of the URL (``ChangeCounts``), and ``MemoryLayer/epoch``.
+    let changeCount: Int
+    let epoch: Int
     let usesDisk: Bool
     let hasMemory: Bool
 
-    init(_ state: ResponseCache.State, url: String, urlKey: UInt64) {
-        known = state.memory.knownRows(of: url, urlKey: urlKey)
-        pending = state.log.changes(for: urlKey)
-        changeCount = state.changes[urlKey]
-        epoch = state.memory.epoch
-        usesDisk = state.diskCapacity > 0
-        hasMemory = state.memory.capacity > 0
-    }
-
     /// Whether only the database may know anything of the URL.
     var isEmpty: Bool { pending.isEmpty && known.isEmpty }
-
-    /// Whether, as far as this process knows, no process has changed the URL since the snapshot.
-    func isCurrent(in state: ResponseCache.State, urlKey: UInt64) -> Bool {
-        state.changes[urlKey] == changeCount && state.memory.epoch == epoch
-    }
 
     /// Whether memory has the body of a response. An identifier always stands for the same body.
     func hasBody(_ id: Int64) -> Bool {

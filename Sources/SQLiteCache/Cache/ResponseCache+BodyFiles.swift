@@ -36,7 +36,9 @@ extension ResponseCache {
     /// Stores a response whose body has arrived in a file of the cache; returns whether the cache has taken it.
     ///
     /// - Parameter fence: set if the response must not replace one that was requested later.
-    func store(_ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), fence: Fence? = nil) -> Bool {
+    func store(_ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), fence: LateResponseFence? = nil)
+        -> Bool
+    {
         guard !ForkedProcess.isCurrent, file.partial != nil else { return false }
         let url = record.response.url
         let row = StoredRow(

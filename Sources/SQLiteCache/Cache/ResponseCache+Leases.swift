@@ -31,10 +31,10 @@ extension ResponseCache {
 
     /// The fence of a response that is to be stored; nil if the response comes too late: the fence refuses it, or a response of
     /// the same variant that was requested later is stored.
-    func fence(for response: StoredResponse) -> Fence? {
+    func fence(for response: StoredResponse) -> LateResponseFence? {
         guard !ForkedProcess.isCurrent else { return nil }
         let (urlKey, variant) = (Checksum64.of(response.url), response.variantKey)
-        let fence = Fence(requested: response.requestTime, time: time) { [leases, time] in
+        let fence = LateResponseFence(requested: response.requestTime, time: time) { [leases, time] in
             leases.isRemoved(urlKey, since: response.requestTime, now: time.now)
         }
         if fence.isRemoved() { return nil }

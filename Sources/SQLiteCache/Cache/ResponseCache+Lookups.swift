@@ -26,7 +26,7 @@ extension ResponseCache {
         // A failed read does not mean that there are no rows.
         if snapshot.hasMemory, stored != nil || !snapshot.usesDisk {
             state.withLock { state in
-                guard snapshot.isCurrent(in: state, urlKey: urlKey) else { return }
+                guard state.isUnchanged(since: snapshot, urlKey: urlKey) else { return }
                 state.memory.fill(rows, of: url, urlKey: urlKey)
             }
         }
@@ -162,6 +162,18 @@ extension ResponseCache.State {
     fileprivate mutating func peek(
         at url: String, urlKey: UInt64
     ) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
-        (memory.completeRows(of: url, urlKey: urlKey), PendingSnapshot(self, url: url, urlKey: urlKey))
+        (memory.completeRows(of: url, urlKey: urlKey), snapshot(of: url, urlKey: urlKey))
+    }
+
+    private func snapshot(of url: String, urlKey: UInt64) -> PendingSnapshot {
+        PendingSnapshot(
+            known: memory.knownRows(of: url, urlKey: urlKey), pending: log.changes(for: urlKey),
+            changeCount: changes[urlKey], epoch: memory.epoch, usesDisk: diskCapacity > 0,
+            hasMemory: memory.capacity > 0)
+    }
+
+    /// Whether, as far as this process knows, no process has changed the URL since the snapshot.
+    fileprivate func isUnchanged(since snapshot: PendingSnapshot, urlKey: UInt64) -> Bool {
+        changes[urlKey] == snapshot.changeCount && memory.epoch == snapshot.epoch
     }
 }

@@ -2,13 +2,6 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// Why a store does not keep a response.
-package enum StoreRefusal: Sendable {
-    case tooLarge
-    /// The disk is full, or writing to it fails for another reason.
-    case diskFailed
-}
-
 extension ResponseCache {
     /// Stores a response; returns the identifier of its entry.
     ///
@@ -17,7 +10,7 @@ extension ResponseCache {
     ///   - fence: set if the response must not replace one that was requested later.
     @discardableResult
     func store(
-        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: Fence? = nil
+        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: LateResponseFence? = nil
     ) -> Int64 {
         store(
             record, body: cached.data, cached: keepsObject ? cached : nil,
@@ -28,7 +21,7 @@ extension ResponseCache {
     @discardableResult
     func store(
         _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false,
-        fence: Fence? = nil
+        fence: LateResponseFence? = nil
     ) -> Int64 {
         let (url, id) = (record.response.url, MonotonicID.next())
         change(
@@ -51,7 +44,7 @@ extension ResponseCache {
     }
 
     /// Replaces everything but the body of a response, if it is still stored.
-    func update(_ id: Int64, url: String, to response: StoredResponse, fence: Fence? = nil) {
+    func update(_ id: Int64, url: String, to response: StoredResponse, fence: LateResponseFence? = nil) {
         guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
             var record = row.record.decoded
         else { return }

@@ -41,7 +41,7 @@ enum Change: Sendable {
     }
 
     /// What may refuse the change when it is written, and the variant that it changes.
-    var fence: (fence: Fence, urlKey: UInt64, variant: UInt64)? {
+    var fence: (fence: LateResponseFence, urlKey: UInt64, variant: UInt64)? {
         switch self {
         case .store(let row): row.fence.map { ($0, row.urlKey, row.variant) }
         case .update(let update): update.fence.map { ($0, update.urlKey, update.variant) }
@@ -113,7 +113,7 @@ struct RowUpdate: Sendable {
     /// Whether only memory has the response. The response still replaces one of the same variant on the disk.
     let isMemoryOnly: Bool
     /// As ``StoredRow/fence``.
-    var fence: Fence?
+    var fence: LateResponseFence?
 
     fileprivate func apply(to rows: inout [StoredRow]) {
         guard let index = rows.firstIndex(where: { $0.id == id }) else {

@@ -22,7 +22,7 @@ struct StoredRow: Sendable {
     /// Whether only memory keeps the response, because of its storage policy or because the disk does not take it.
     var isMemoryOnly = false
     /// Set if the response must not replace one that was requested later.
-    var fence: Fence?
+    var fence: LateResponseFence?
 
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
@@ -43,7 +43,7 @@ struct StoredRow: Sendable {
 
 /// Refuses a response that comes too late when it is stored: it would replace a response that was requested later, or
 /// ``isRemoved`` returns true.
-struct Fence: Sendable {
+struct LateResponseFence: Sendable {
     /// When the response was requested.
     let requested: Date
     /// The clock. A stored request time in the future does not count, because the clock was set back since then.

@@ -37,7 +37,7 @@ extension SQLiteURLCache {
     ///
     /// - Parameter yields: whether the copy must not replace a response that was requested later.
     package func keep(_ entry: MirroredEntry, of url: String, yields: Bool = false) -> Bool {
-        var fence: Fence?
+        var fence: LateResponseFence?
         if yields, let response = entry.record.decoded?.response {
             fence = cache.fence(for: response)
             if fence == nil { return false }

@@ -43,7 +43,7 @@ package struct Coherence: Sendable {
     }
 
     /// The condition under which a response may be stored, so that no response outlives a removal.
-    package enum Fence: Hashable, Sendable {
+    package enum StoreCondition: Hashable, Sendable {
         /// The response must not be stored: it was requested before the process learned of a removal.
         case refused
         /// The server stores the response if the last removal has this token (empty for no removal). nil if this process does not
@@ -52,15 +52,31 @@ package struct Coherence: Sendable {
     }
 
     /// The most URLs that a process remembers. It forgets the least recently used ones, and asks the server about them again.
-    package static let mostURLs = 200_000
-    /// The most removals that may wait for the server. If there are more, everything is removed instead.
-    package static let mostPending = 10_000
+    package static let maximumURLs = 200_000
 
+    /// The connection over which the server announces changes.
+    private enum Connection {
+        case never
+        /// The server announces changes since that time.
+        case connected(since: Date)
+        /// The server had announced changes since that time.
+        case lost(since: Date)
+    }
+
+    private var connection = Connection.never
     /// Whether the server announces changes now.
-    package private(set) var isTold = false
+    package var isConnected: Bool { if case .connected = connection { true } else { false } }
+    /// Whether the server has ever announced changes.
+    package var hasConnected: Bool { connectedSince != nil }
+
     /// When the server last began to announce changes; nil if it never has.
-    private var toldSince: Date?
-    package var hasBeenTold: Bool { toldSince != nil }
+    private var connectedSince: Date? {
+        switch connection {
+        case .never: nil
+        case .connected(let since), .lost(let since): since
+        }
+    }
+
     private var urls = LRUList<UInt64, Known>()
     private var inFlight: [UInt64: InFlight] = [:]
     /// How often all copies became invalid at once.
@@ -85,7 +101,7 @@ package struct Coherence: Sendable {
     package mutating func copyCount(_ url: UInt64) -> Int? { use(url) { _ in true } }
 
     private mutating func use(_ url: UInt64, if mayAnswer: (Known) -> Bool) -> Int? {
-        guard isTold else { return nil }
+        guard isConnected else { return nil }
         let sweeps = sweeps
         return urls.use(url) { known -> Int? in
             known.copiedAt == sweeps && known.removal != nil && mayAnswer(known) ? known.count : nil
@@ -94,12 +110,12 @@ package struct Coherence: Sendable {
 
     /// Whether the local level has all entries of the URL, and the removal with that token is the last one.
     package func hasCopies(_ url: UInt64, since token: String) -> Bool {
-        isTold && urls[url]?.copiedAt == sweeps && urls[url]?.removal?.token == token
+        isConnected && urls[url]?.copiedAt == sweeps && urls[url]?.removal?.token == token
     }
 
     /// Whether the local level may answer while the server cannot. It may not if an announced or missed change may concern the URL.
     package func answersAlone(_ url: UInt64) -> Bool {
-        toldSince == nil || urls[url]?.copiedAt == sweeps
+        !hasConnected || urls[url]?.copiedAt == sweeps
     }
 
     package mutating func begin(_ url: UInt64) -> Lookup {
@@ -147,7 +163,7 @@ package struct Coherence: Sendable {
     /// this process know which responses they may still store.
     package mutating func noteOwnRemoval(_ url: UInt64, token: String) {
         noteChange(url)
-        let since = urls[url]?.removal?.since ?? toldSince ?? .distantPast
+        let since = urls[url]?.removal?.since ?? connectedSince ?? .distantPast
         remember(url) { $0.removal = Removal(token: token, since: since) }
     }
 
@@ -174,7 +190,7 @@ package struct Coherence: Sendable {
         var known = urls[url] ?? Known()
         change(&known)
         urls.insert(known, for: url)
-        guard urls.count > Self.mostURLs, let oldest = urls.leastRecentlyUsed else { return }
+        guard urls.count > Self.maximumURLs, let oldest = urls.leastRecentlyUsed else { return }
         if let removal = urls.remove(oldest)?.removal, !removal.token.isEmpty {
             forgottenSince = max(forgottenSince, removal.since)
         }
@@ -184,7 +200,7 @@ package struct Coherence: Sendable {
     /// the clock was set back since, and all responses would be refused until that time.
     ///
     /// - Parameter now: read while the caller holds the lock. Otherwise another thread could have noted a later time.
-    package func fence(_ url: UInt64, requested: Date, at now: Date) -> Fence {
+    package func storeCondition(_ url: UInt64, requested: Date, at now: Date) -> StoreCondition {
         let isBefore = { (removed: Date) in requested < removed && removed <= now }
         guard !isBefore(sweptAt), !isBefore(forgottenSince) else { return .refused }
         if let removal = urls[url]?.removal { return isBefore(removal.since) ? .refused : .expecting(removal.token) }
@@ -195,7 +211,7 @@ package struct Coherence: Sendable {
     /// Whether this process can't have missed an announcement of a removal since that time. True if the server has never announced
     /// anything: then the process has only its own entries.
     package func knowsRemovals(since time: Date, at now: Date) -> Bool {
-        toldSince.map { time >= $0 || $0 > now } ?? true
+        connectedSince.map { time >= $0 || $0 > now } ?? true
     }
 
     /// Notes that this process has stored an entry whose body the server does not get.
@@ -215,8 +231,10 @@ package struct Coherence: Sendable {
 
     /// - Parameter token: the token of the last removal, which the server has reported.
     package func ownEntries(_ url: UInt64, since token: String) -> OwnEntries {
-        guard isTold, let toldSince, let known = urls[url], known.removal?.token == token else { return OwnEntries() }
-        return OwnEntries(since: toldSince, last: known.ownEntry)
+        guard case .connected(let since) = connection, let known = urls[url], known.removal?.token == token else {
+            return OwnEntries()
+        }
+        return OwnEntries(since: since, last: known.ownEntry)
     }
 
     /// Adopts the first generation that the server has reported.
@@ -226,12 +244,13 @@ package struct Coherence: Sendable {
 
     /// Notes that the server announces changes from now on. This process may have missed earlier announcements.
     package mutating func connected(at now: Date) {
-        isTold = true
-        toldSince = now
+        connection = .connected(since: now)
         sweeps += 1
     }
 
-    package mutating func disconnected() { isTold = false }
+    package mutating func disconnected() {
+        if case .connected(let since) = connection { connection = .lost(since: since) }
+    }
 
     // MARK: - Removals that the server does not know yet
 
@@ -262,29 +281,5 @@ package struct Coherence: Sendable {
         guard pending.sweep == generation else { return }
         pending.sweep = nil
         self.generation = generation
-    }
-}
-
-/// Removals that have not been sent to the server. Until they are, the server's entries of these URLs are not used.
-package struct UnsentRemovals: Sendable {
-    /// The tokens of the removals, by URL.
-    package private(set) var tokens: [String: String] = [:]
-    /// The new generation that a removal of everything begins; nil if no such removal is pending.
-    package var sweep: String?
-
-    package var isEmpty: Bool { tokens.isEmpty && sweep == nil }
-
-    package func contains(_ url: String) -> Bool { sweep != nil || tokens[url] != nil }
-
-    mutating func add(_ url: String, token: String) {
-        tokens[url] = token
-        if tokens.count > Coherence.mostPending {
-            tokens = [:]
-            sweep = sweep ?? token
-        }
-    }
-
-    mutating func remove(_ url: String, token: String) {
-        if tokens[url] == token { tokens[url] = nil }
     }
 }

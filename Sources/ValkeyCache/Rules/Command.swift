@@ -57,3 +57,23 @@ package struct Command: Sendable {
         bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
     }
 }
+
+/// The slots of a cluster.
+package enum ClusterSlot {
+    /// The slot of a key: CRC-16 (XMODEM) of its hash tag, if it has one.
+    package static func of(_ key: String) -> Int {
+        let bytes = Array(key.utf8)
+        guard let open = bytes.firstIndex(of: UInt8(ascii: "{")),
+            let close = bytes[(open + 1)...].firstIndex(of: UInt8(ascii: "}")), close > open + 1
+        else { return Int(crc(bytes[...])) % 16_384 }
+        return Int(crc(bytes[(open + 1)..<close])) % 16_384
+    }
+
+    private static func crc(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        bytes.reduce(UInt16(0)) { crc, byte in
+            (0..<8).reduce(crc ^ UInt16(byte) << 8) { value, _ in
+                value & 0x8000 == 0 ? value << 1 : value << 1 ^ 0x1021
+            }
+        }
+    }
+}

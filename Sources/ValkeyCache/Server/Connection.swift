@@ -21,7 +21,7 @@
         private var digests: [String] = []
 
         /// The most bytes to read for one reply.
-        private static let mostBytes = 32 << 20
+        private static let maximumBytes = 32 << 20
         /// The bytes of hiredis's buffer that are kept for the next reply.
         private static let keptBuffer = 256 << 10
 
@@ -107,7 +107,7 @@
                 if let reply = try next() { return reply }
                 try wait(for: POLLIN, until: deadline)
                 received += try read()
-                guard received <= Self.mostBytes else { throw .malformed("it is too long") }
+                guard received <= Self.maximumBytes else { throw .malformed("it is too long") }
             }
         }
 
@@ -192,7 +192,7 @@
     private enum ReplyLimits {
         typealias Functions = UnsafeMutablePointer<redisReplyObjectFunctions>
 
-        private static let mostElements = 8192
+        private static let maximumElements = 8192
         private static let original = standard?.pointee.createArray
         /// The functions of hiredis.
         nonisolated(unsafe) private static let standard: Functions? = {  // no code writes what it points to
@@ -206,7 +206,7 @@
             let functions = Functions.allocate(capacity: 1)
             functions.initialize(to: standard.pointee)
             functions.pointee.createArray = { task, count in
-                Int(count) > mostElements ? nil : original?(task, count)
+                Int(count) > maximumElements ? nil : original?(task, count)
             }
             return functions
         }()

@@ -76,17 +76,17 @@
             unreleased.withLock { unreleased in
                 unreleased.append(EndedLease(lease: lease, end: end, mayComeLater: mayComeLater))
                 // The oldest leases have expired, or will expire soon.
-                if unreleased.count > Self.mostUnreleased { unreleased.removeFirst() }
+                if unreleased.count > Self.maximumUnreleased { unreleased.removeFirst() }
             }
             subscription.wake()
         }
 
         /// The most releases that are kept for the server.
-        private static let mostUnreleased = 1000
+        private static let maximumUnreleased = 1000
 
         /// Tells the server of some leases that have ended.
         func releaseSome() -> Subscription.Work {
-            let most = server.mostAtOnce
+            let most = server.maximumAtOnce
             let some = unreleased.withLock { $0.prefix(most) }
             if some.isEmpty { return .done }
             let commands = some.map { ended in
@@ -147,7 +147,7 @@
                 return unchecked.filter { !$0.wait.isOver }
             }[...]
             while !checks.isEmpty {
-                let some = checks.prefix(server.mostAtOnce)
+                let some = checks.prefix(server.maximumAtOnce)
                 checks = checks.dropFirst(some.count)
                 let commands = some.map { Command(["PTTL", keys.lease($0.key)], key: keys.lease($0.key)) }
                 let replies = (try? server.run(commands)) ?? []

@@ -99,8 +99,8 @@
         /// The variant whose body to ask for, and the largest useful length of a body.
         private func body(_ wanted: Wanted) -> (variant: String?, most: Int) {
             switch wanted {
-            case .newest: (SharedEntry.plainVariant, min(Self.largestBodyWithEntries, options.largestSharedBody))
-            case .variant(let variant): (SharedEntry.variant(variant), options.largestSharedBody)
+            case .newest: (SharedEntry.plainVariant, min(Self.largestBodyWithEntries, limits.sharedBody))
+            case .variant(let variant): (SharedEntry.variant(variant), limits.sharedBody)
             case .none: (nil, 0)
             }
         }
@@ -125,7 +125,7 @@
         private func read(
             _ variant: String, of url: String, at key: String, in generation: String
         ) throws(LinkFailure) -> Found? {
-            let most = Command.Argument.text("\(options.largestSharedBody)")
+            let most = Command.Argument.text("\(limits.sharedBody)")
             guard
                 let replies = try run([Command(.read, keys: [key], arguments: [.text(variant), most])], in: generation)
             else { return nil }
@@ -215,7 +215,7 @@
 
         /// Whether the server does not get the body of an entry, because it is large.
         private func isLarge(_ id: Int64, of url: String) -> Bool {
-            local.entries(for: url).contains { $0.id == id && $0.bodySize > options.largestSharedBody }
+            local.entries(for: url).contains { $0.id == id && $0.bodySize > limits.sharedBody }
         }
 
         /// Returns false if another process of this machine has copied a later response, or removed the URL, since the request.

@@ -39,7 +39,7 @@
             let hasMany = coherence.withLock { coherence in
                 defer { coherence.addPending(url, token: token) }
                 coherence.noteOwnRemoval(key, token: token)
-                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.mostAtOnce
+                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.maximumAtOnce
             }
             local.removeEntries(for: url)
             // If many removals are pending, the server is slow or has failed. The caller leaves them to the subscription's thread.
@@ -59,13 +59,13 @@
         }
 
         /// The most removals that the subscription's thread sends to the server before it listens again.
-        private static let mostAtOnce = 16
+        private static let maximumAtOnce = 16
 
         /// Sends some pending removals to the server.
         func deliverRemovals() -> Subscription.Work {
             if coherence.withLock({ $0.pending.isEmpty }) { return .done }
             guard inTurn({ deliverSweep() }) else { return .failed }
-            for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
+            for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.maximumAtOnce) }) {
                 guard inTurn({ deliverRemoval(of: url, token: token) }) else { return .failed }
             }
             return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft

@@ -16,7 +16,7 @@
         }
 
         /// The most variants of a URL, as in `SQLiteURLCache`.
-        private static let mostVariants = 64
+        private static let maximumVariants = 64
 
         // MARK: - Storing
 
@@ -31,7 +31,7 @@
             /// The token of the last removal; nil if this process does not know it.
             let token: String?
             /// Whether this process can't have missed a removal since the request.
-            let isTold: Bool
+            let knowsRemovals: Bool
             /// Whether a removal of the URL by this process has not reached the server yet.
             let isPending: Bool
             /// Whether the local level could answer for the URL before this store. Otherwise another machine may have removed what
@@ -58,7 +58,7 @@
             guard !mayWait, !terms.isPending, !ForkedProcess.isCurrent else {
                 return finish(copy, of: url, after: share(), on: terms) ? id : nil
             }
-            if terms.isTold { keep(copy, of: url, on: terms, count: 0) }
+            if terms.knowsRemovals { keep(copy, of: url, on: terms, count: 0) }
             queue.async { [self] in
                 let isCurrent = coherence.withLock { $0.isCurrent(terms.lookup) }
                 let outcome = isCurrent ? share() : .refused
@@ -76,13 +76,13 @@
         private func terms(of url: String, requested: Date) -> Terms? {
             let key = URLDigest.key(url)
             return coherence.withLock { coherence in
-                let now = time.now  // while this thread holds the lock, as `fence` needs
-                let fence = coherence.fence(key, requested: requested, at: now)
+                let now = time.now  // while this thread holds the lock, as `storeCondition` needs
+                let condition = coherence.storeCondition(key, requested: requested, at: now)
                 let hasValidCopies = coherence.answersAlone(key)
                 coherence.noteChange(key)
-                guard case .expecting(let token) = fence else { return nil }
+                guard case .expecting(let token) = condition else { return nil }
                 return Terms(
-                    token: token, isTold: coherence.knowsRemovals(since: requested, at: now),
+                    token: token, knowsRemovals: coherence.knowsRemovals(since: requested, at: now),
                     isPending: coherence.pending.contains(url), hasValidCopies: hasValidCopies,
                     lookup: coherence.begin(key))
             }
@@ -102,7 +102,7 @@
                 }
             }
             // Only the server knows the removals that this process may have missed.
-            if case .unavailable = outcome, !terms.isTold { return .refused }
+            if case .unavailable = outcome, !terms.knowsRemovals { return .refused }
             return outcome
         }
 
@@ -120,7 +120,7 @@
         /// The length and the checksum of a body, the place where it is kept, and the bytes that the server gets.
         private func content(_ body: MirroredEntry.Body) -> (StoredBodyFacts, SharedEntry.Place, Data) {
             switch body {
-            case .data(let data) where data.count <= options.largestSharedBody: (StoredBodyFacts(data), .server, data)
+            case .data(let data) where data.count <= limits.sharedBody: (StoredBodyFacts(data), .server, data)
             case .data(let data): (StoredBodyFacts(data), .local, Data())
             case .memory(let data): (StoredBodyFacts(data), .memory, Data())
             case .file(let file): (StoredBodyFacts(size: file.count, checksum: file.checksum), .local, Data())
@@ -172,7 +172,7 @@
                     arguments: [
                         .text(entry.variant), .data(value), .data(body),
                         .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token),
-                        .text(keys.changes), message(.changed(url: url)), .text("\(Self.mostVariants)"),
+                        .text(keys.changes), message(.changed(url: url)), .text("\(Self.maximumVariants)"),
                         .text(SharedEntry.time(time.now)),
                     ])
             }
@@ -186,7 +186,7 @@
         }
 
         private func milliseconds(_ response: StoredResponse) -> Int {
-            SharedLifetime.milliseconds(of: response, at: time.now, staleRetention: options.staleRetention)
+            SharedLifetime.milliseconds(of: response, at: time.now, staleRetention: limits.staleRetention)
         }
 
         /// Runs a script that changes entries, and that returns a positive number if it has changed them.
@@ -242,11 +242,15 @@
         private func sendUpdate(of entry: StoredEntry, to response: StoredResponse) -> ChangeOutcome {
             guard let found = try? read(entry.response.url, wanting: .none) else { return .unavailable }
             let key = URLDigest.key(entry.response.url)
-            let fence = coherence.withLock { $0.fence(key, requested: response.requestTime, at: time.now) }
+            let condition = coherence.withLock {
+                $0.storeCondition(key, requested: response.requestTime, at: time.now)
+            }
             let old = found.entries.first { $0.id == entry.id }
             let isReplaced = found.replacesOnlyElsewhere(entry.response)
             // The server has evicted the URL, or has the entry of another machine. The local level still has its own.
-            if old == nil, found.entries.isEmpty || isReplaced, fence == .expecting(found.token) { return .unavailable }
+            if old == nil, found.entries.isEmpty || isReplaced, condition == .expecting(found.token) {
+                return .unavailable
+            }
             guard let old,
                 let new = old.updated(
                     to: response, revision: MonotonicID.next(), leaseNumber: leaseNumber(response, updating: old))

@@ -18,11 +18,20 @@
             var refusesWrites = false
         }
 
+        struct Limits: Sendable {
+            /// The most seconds that a call waits for the server.
+            let wait: TimeInterval
+            /// The size of the largest bodies that the server gets, in bytes.
+            let sharedBody: Int
+            /// Seconds for which the server keeps a response after its lifetime.
+            let staleRetention: TimeInterval
+        }
+
         let server: SharedServer
         let keys: Keyspace
         let local: SQLiteURLCache
         let time: any TimeSource
-        let options: ValkeyURLCache.Options
+        let limits: Limits
         let coherence = Locked(Coherence())
         let counts = Locked(Counts())
         let leaseNumbers = Locked(LeaseNumbers())
@@ -44,12 +53,12 @@
         let report: @Sendable (String) -> Void
 
         init(
-            _ address: ServerAddress, keys: Keyspace, local: SQLiteURLCache, options: ValkeyURLCache.Options,
+            _ address: ServerAddress, keys: Keyspace, local: SQLiteURLCache, limits: Limits,
             time: any TimeSource, report: @escaping @Sendable (String) -> Void
         ) {
             _ = ForkedProcess.isWatched
-            server = SharedServer(address, limit: options.longestWait, report: report)
-            (self.keys, self.local, self.options, self.time, self.report) = (keys, local, options.checked, time, report)
+            server = SharedServer(address, limit: limits.wait, report: report)
+            (self.keys, self.local, self.limits, self.time, self.report) = (keys, local, limits, time, report)
             subscription = Subscription(to: keys.changes, of: server)
             subscription.start(
                 Subscription.Events(
@@ -78,7 +87,7 @@
 
         private func connected() {
             // Removals may have been missed, and the server may have been replaced by an empty one.
-            let isBack = coherence.withLock { $0.hasBeenTold }
+            let isBack = coherence.withLock { $0.hasConnected }
             defer { if isBack { announce(nil) } }
             let known = coherence.withLock { $0.generation }
             if let replies = try? server.run([keys.currentGeneration]) {

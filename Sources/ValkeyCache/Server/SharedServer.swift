@@ -28,7 +28,7 @@
         private let report: @Sendable (String) -> Void
         private let state = Locked(State())
         private let resolution = DispatchGroup()
-        private let mostIdle = 32
+        private let maximumIdle = 32
         /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the server.
         private let free = DispatchSemaphore(value: 64)
 
@@ -45,7 +45,7 @@
         /// Whether the server is known to be a cluster, in which keys belong to different nodes.
         var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
         /// The most commands with different keys in one call. In a cluster, such commands are sent one after the other.
-        var mostAtOnce: Int { isCluster ? 1 : 64 }
+        var maximumAtOnce: Int { isCluster ? 1 : 64 }
 
         /// Runs commands, and returns their replies, none of which is a redirection. Throws if the server cannot be used now.
         func run(_ commands: [Command], within seconds: TimeInterval? = nil) throws(LinkFailure) -> [Reply] {
@@ -279,7 +279,7 @@
 
         private func giveBack(_ connection: Connection) {
             state.withLock { state in
-                guard state.idle[connection.endpoint, default: []].count < mostIdle else { return }
+                guard state.idle[connection.endpoint, default: []].count < maximumIdle else { return }
                 state.idle[connection.endpoint, default: []].append(connection)
             }
         }

@@ -36,8 +36,8 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         let new: [String: String?]
     }
 
-    private static var mostOrigins: Int { 1_000 }
-    private static var mostReplacements: Int { 16 }
+    private static var maximumOrigins: Int { 1_000 }
+    private static var maximumReplacements: Int { 16 }
     /// The number of calls that have ended.
     private(set) var count = 0
     /// The loads that wait, by origin. The running call got the request of the first one.
@@ -98,8 +98,8 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         // Credentials that are valid again are not replaced any more; otherwise replacements could form a cycle.
         list.removeAll { $0.old == change.new || $0.old == change.old }
         list.append(change)
-        replacements.insert(list.suffix(Self.mostReplacements), for: origin)
-        if replacements.count > Self.mostOrigins, let oldest = replacements.leastRecentlyUsed {
+        replacements.insert(list.suffix(Self.maximumReplacements), for: origin)
+        if replacements.count > Self.maximumOrigins, let oldest = replacements.leastRecentlyUsed {
             replacements.remove(oldest)
         }
     }

@@ -34,7 +34,7 @@ struct RetryBudget: Sendable {
 
     private static let full = 10.0
     private static let secondsForOne = 60.0
-    private static let mostOrigins = 1_000
+    private static let maximumOrigins = 1_000
     /// The balances of the origins with less than a full budget.
     private var balances = LRUList<String, Balance>()
 
@@ -61,6 +61,6 @@ struct RetryBudget: Sendable {
             return
         }
         balances.insert(Balance(retries: retries, at: now), for: origin)
-        if balances.count > Self.mostOrigins, let oldest = balances.leastRecentlyUsed { balances.remove(oldest) }
+        if balances.count > Self.maximumOrigins, let oldest = balances.leastRecentlyUsed { balances.remove(oldest) }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 import ImageResource
 
 /// Frames that are written, of animations that have more.
-let mostFrames = 16
+let maximumFrames = 16
 
 func attempt(_ what: String, _ work: () throws -> String) {
     let result: String
@@ -39,7 +39,7 @@ for side in arguments.dropFirst(3).compactMap({ Int($0) }) {
 }
 attempt("frames") {
     let animation = try AnimatedImage(data: data)
-    for index in 0..<min(animation.frameCount, mostFrames) where animation.frameCount > 1 {
+    for index in 0..<min(animation.frameCount, maximumFrames) where animation.frameCount > 1 {
         try write(animation.frame(at: index), "frame-\(index)", folder)
     }
     return "\(animation.frameCount)"
