@@ -54,44 +54,47 @@ extension Synchronizer {
         private func result(of job: LoadJob) async throws -> LoadResult
     {
         let mayBlock = !isOnActor()  // an actor must not wait for the disk
-        let leaving = Locked(Leaving())
+        let state = Locked(AwaitedLoad.beginning)
         return try await withTaskCancellationHandler {
             // `Loader.take` succeeds once, so a checked continuation would check the same again.
             try await withUnsafeThrowingContinuation {
                 (continuation: UnsafeContinuation<LoadResult, any Error>) in
-                if leaving.withLock({ $0.isCancelled }) {
+                if state.withLock({ $0.isCancelled }) {
                     return continuation.resume(throwing: CancellationError())
                 }
                 let receiver = LoadReceiver { [loader] step in
                     guard case .finished(let id, let result) = step, loader.take(id) else { return }
                     // If the task was cancelled while `enter` was still in the cache, `onCancel` found no receiver to cancel.
-                    if leaving.withLock({ $0.isCancelled }) {
+                    if state.withLock({ $0.isCancelled }) {
                         continuation.resume(throwing: CancellationError())
                     } else {
                         continuation.resume(returning: result)
                     }
                 }
                 let id = enter(job, mayBlock: mayBlock, receiver: receiver)
-                let isCancelled = leaving.withLock { leaving in
-                    leaving.waiting = (id, continuation)
-                    return leaving.isCancelled
+                let isCancelled = state.withLock { state in
+                    if !state.isCancelled { state = .begun(id, continuation) }
+                    return state.isCancelled
                 }
                 if isCancelled { leave(id, continuation: continuation) }
             }
         } onCancel: {
-            let waiting = leaving.withLock { leaving in
-                leaving.isCancelled = true
-                return leaving.waiting
+            let before = state.withLock { state in
+                defer { state = .cancelled }
+                return state
             }
-            if let (id, continuation) = waiting { leave(id, continuation: continuation) }
+            if case .begun(let id, let continuation) = before { leave(id, continuation: continuation) }
         }
     }
 }
 
 /// A load that a task waits for.
-private struct Leaving: Sendable {
-    var isCancelled = false
-    var waiting: (LoadReceiver.ID, UnsafeContinuation<LoadResult, any Error>)?
+private enum AwaitedLoad: Sendable {
+    case beginning
+    case begun(LoadReceiver.ID, UnsafeContinuation<LoadResult, any Error>)
+    case cancelled
+
+    var isCancelled: Bool { if case .cancelled = self { true } else { false } }
 }
 
 /// Whether the caller is isolated to an actor.

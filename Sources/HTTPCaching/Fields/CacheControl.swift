@@ -22,7 +22,7 @@ package struct CacheControl: Hashable, Sendable {
     }
 
     /// 2³¹ seconds, which means forever (§1.2.2).
-    package static let longestLifetime: TimeInterval = 2_147_483_648
+    package static let longestLifetime: TimeInterval = FieldScanner.forever
 
     package private(set) var flags: Flags = []
     package private(set) var maxAge: TimeInterval?

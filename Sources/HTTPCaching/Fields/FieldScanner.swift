@@ -9,6 +9,9 @@ struct FieldScanner {
     /// string that begins there has none, either.
     private var lacksClosingQuote = false
 
+    /// 2³¹ seconds, which means forever (RFC 9111 §1.2.2).
+    static let forever: Double = 2_147_483_648
+
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
@@ -89,12 +92,12 @@ struct FieldScanner {
         return skippedText
     }
 
-    /// Digits, as seconds; nil if there is none. A number above the longest lifetime counts as that (RFC 9111 §1.2.2).
+    /// Digits, as seconds; nil if there is none. A larger number than `forever` counts as `forever`.
     @inline(never)
     mutating func deltaSeconds() -> Double? {
         let start = position
         var value: Double = 0
-        while let digit = digit() { value = min(value * 10 + Double(digit), CacheControl.longestLifetime) }
+        while let digit = digit() { value = min(value * 10 + Double(digit), Self.forever) }
         return position > start ? value : nil
     }
 

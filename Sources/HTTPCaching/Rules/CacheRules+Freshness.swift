@@ -1,23 +1,3 @@
-/// The age of a stored response and its freshness lifetime, in seconds (RFC 9111 §4.2).
-public struct Freshness: Hashable, Sendable {
-    /// Seconds since the response was generated or validated (§4.2.3); infinite if the clock was set back since then.
-    public let age: TimeInterval
-    /// Seconds for which the response is fresh, counted like its age (§4.2.1).
-    public let lifetime: TimeInterval
-    package let rule: LifetimeRule
-
-    package init(age: TimeInterval, lifetime: TimeInterval, rule: LifetimeRule) {
-        self.age = age
-        self.lifetime = lifetime
-        self.rule = rule
-    }
-
-    /// §4.2: a response is fresh while its lifetime is greater than its age.
-    public var isFresh: Bool { lifetime > age }
-    /// How long it has been stale; negative while it is fresh.
-    public var staleness: TimeInterval { age - lifetime }
-}
-
 /// How the lifetime of a response without an explicit one is estimated (RFC 9111 §4.2.2).
 package struct HeuristicLifetime: Hashable, Sendable {
     /// The lifetime as a fraction of the time from `Last-Modified` to the generation of the response.
@@ -42,12 +22,5 @@ extension CacheRules {
         let residentTime = now.timeIntervalSince(response.responseTime)
         guard residentTime > -60 else { return .infinity }
         return facts.initialAge + max(0, residentTime)
-    }
-}
-
-extension TimeInterval {
-    /// The whole number of seconds for `Age` (RFC 9111 §5.1): not negative, and at most 2³¹ − 1.
-    package var wholeSeconds: Int {
-        isNaN ? 0 : Int(exactly: min(max(0, self), CacheControl.longestLifetime - 1).rounded(.down)) ?? 0
     }
 }

@@ -53,15 +53,6 @@ extension Explanation: CustomStringConvertible {
     }
 }
 
-extension Freshness: CustomStringConvertible {
-    /// Such as “age 12 s of 3600 s (max-age)”.
-    public var description: String {
-        age == .infinity
-            ? "the clock was set back since it was stored"
-            : "age \(age.wholeSeconds) s of \(lifetime.wholeSeconds) s (\(rule.name))"
-    }
-}
-
 extension CachePolicy {
     fileprivate var clause: String {
         switch self {

@@ -34,3 +34,10 @@ final class StreamRun: @unchecked Sendable {  // queue and thread use it one aft
     /// Stops the parse, because no subscriber wants the object any more.
     func stop() { isStopped.withLock { $0 = true } }
 }
+
+extension StreamingResource {
+    /// The parse of a body that arrives.
+    func makeStream() -> StreamRun {
+        StreamRun(makeParser())
+    }
+}

@@ -62,9 +62,4 @@ extension StreamingResource {
         }
         return try parser.finish()
     }
-
-    /// The parse of a body that arrives.
-    func makeStream() -> StreamRun {
-        StreamRun(makeParser())
-    }
 }

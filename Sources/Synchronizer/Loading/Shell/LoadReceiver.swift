@@ -14,7 +14,8 @@ enum LoadStep: Sendable {
 
 /// A subscriber, and the steps that it wants besides the end. Its closure is called on any thread, and must return quickly.
 struct LoadReceiver: Sendable {
-    typealias ID = Loader.Machine.SubscriberID
+    /// The machine's ID of the subscriber.
+    typealias ID = RecordID
 
     struct Steps: OptionSet, Sendable {
         let rawValue: UInt8

@@ -1,6 +1,9 @@
 import Foundation
 import HTTPCaching
 
+/// How a load ended for its subscribers.
+typealias LoadResult = Result<LoadedObject, SynchronizerError>
+
 /// A parsed object and its metadata, as coalesced loads share it and the memory cache keeps it.
 final class LoadedObject: Sendable {
     /// Identifies one run of a parse: objects of the same run are the same object.

@@ -1,8 +1,5 @@
 import Foundation
 
-/// How a load ended for its subscribers.
-typealias LoadResult = Result<LoadedObject, SynchronizerError>
-
 /// Performs the actions of ``LoadMachine``: looks up, fetches, parses and delivers.
 ///
 /// Its state is behind one lock, under which only the machine runs and records change. Actions are performed after the lock is
