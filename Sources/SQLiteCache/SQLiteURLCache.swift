@@ -42,7 +42,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     public init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, time: any TimeSource = SystemTime()
     ) {
-        cache = SharedCaches.cache(
+        cache = OpenCaches.cache(
             memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
             directory: directory ?? CacheDirectory.defaultURL(), time: time, report: Log.line)
         // The superclass's own storage is not used, so it gets no capacity and no directory. The platforms have different

@@ -32,7 +32,7 @@ extension Synchronizer {
 
     /// Coalesces with a load, or begins one. If the object is in memory after all, the receiver gets it at once.
     func enter(_ job: LoadJob, mayBlock: Bool = false, receiver: LoadReceiver) -> LoadReceiver.ID {
-        if let identity = job.identity { prefetcher.asked(for: identity) }
+        if let identity = job.identity { prefetcher.noteUse(of: identity) }
         let use = job.identity?.memoryCachePolicy
         let now = time.now
         let ticket = loader.load(

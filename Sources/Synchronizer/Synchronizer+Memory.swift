@@ -153,7 +153,7 @@ extension Synchronizer {
     /// Notes that an object in memory answers a load.
     @inline(never)  // rarely called, from code where each nanosecond counts
     func noteUse(of known: LoadedObject, identity: CoalescingKey?, url: () -> URL?) {
-        if known.run.isPrefetched, let identity { prefetcher.asked(for: identity) }
+        if known.run.isPrefetched, let identity { prefetcher.noteUse(of: identity) }
         if let observer {
             observer.synchronizerDid(
                 SynchronizerEvent(load: nil, url: url(), kind: .cached(.memory), date: time.now))

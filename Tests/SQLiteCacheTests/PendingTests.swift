@@ -137,10 +137,10 @@ struct PendingTests {
         let cache = directory.cache()
         cache.writer.queue.suspend()
         try store(cache, 1, size: 100)
-        SharedCaches.flushAtExit([cache], within: 0)
+        OpenCaches.flushAtExit([cache], within: 0)
         #expect(pending(cache).bodies == 100)
         cache.writer.queue.resume()
-        SharedCaches.flushAtExit([cache, cache], within: 1000)
+        OpenCaches.flushAtExit([cache, cache], within: 1000)
         #expect(pending(cache).bodies == 0)
     }
 

@@ -74,18 +74,20 @@ extension CacheRules {
     /// The time until which an object made from the response may be used without another decision about the response;
     /// `.distantPast` if each use needs a decision.
     package func expiration(of response: StoredResponse, at now: Date) -> Date {
-        outlook(of: response, at: now).expiration
+        freshnessAndExpiration(of: response, at: now).expiration
     }
 
-    /// The expiration and the freshness, for a caller that needs both.
-    package func outlook(of response: StoredResponse, at now: Date) -> (expiration: Date, freshness: Freshness) {
+    /// The freshness and the expiration, for a caller that needs both.
+    package func freshnessAndExpiration(
+        of response: StoredResponse, at now: Date
+    ) -> (freshness: Freshness, expiration: Date) {
         let freshness = self.freshness(of: response, at: now)
         let needsDecision: StoredFacts.Flags = [
             .mustBeValidated, .isForbidden, .variesOnEverything, .hasNoCacheFields,
         ]
         guard response.facts.flags.isDisjoint(with: needsDecision), freshness.isFresh else {
-            return (.distantPast, freshness)
+            return (freshness, .distantPast)
         }
-        return (now.addingTimeInterval(-freshness.staleness), freshness)
+        return (freshness, now.addingTimeInterval(-freshness.staleness))
     }
 }

@@ -35,6 +35,7 @@ extension DiskWriter {
     ///
     /// - Parameter reports: whether users should know that `body` has failed.
     func attempt<T>(reports: Bool = true, _ body: (WriteConnection) throws -> T) -> Result<T, WriteFailure> {
+        dispatchPrecondition(condition: .onQueue(queue))
         for attempt in 0..<4 {
             if connection == nil, let failure = reopen(reporting: attempt > 0) {
                 if attempt == 0, failure != .busy { continue }

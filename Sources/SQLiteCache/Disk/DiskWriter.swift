@@ -139,6 +139,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     /// Keeps the source until then: a removal must not be lost because the cache is released.
     private func retrySoon(_ source: some WriteSource) {
+        dispatchPrecondition(condition: .onQueue(queue))
         if willRetry { return }
         willRetry = true
         queue.asyncAfter(deadline: .now() + retryInterval) { [self] in

@@ -38,3 +38,10 @@ extension StoredResponse {
         return writer.bytes.withUnsafeBytes { Checksum64.of($0) }
     }
 }
+
+/// Why a store does not keep a response.
+package enum StoreRefusal: Sendable {
+    case tooLarge
+    /// The disk is full, or writing to it fails for another reason.
+    case diskFailed
+}

@@ -67,7 +67,7 @@ package struct StoredEntry: Sendable {
     /// The body, if it is small and the store had read it. Otherwise ask the store for it.
     package var body: Data?
     /// Whether this lookup got the entry from a level that machines share.
-    package var isShared = false
+    package var isFromSharedLevel = false
 
     package init(
         response: StoredResponse, id: Int64, bodySize: Int, bodyChecksum: UInt64? = nil, body: Data? = nil

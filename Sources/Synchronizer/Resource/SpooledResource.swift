@@ -42,13 +42,13 @@ extension FileTarget {
 /// Passes the bytes of an arriving body to its parsers, in order from the first byte.
 package final class BodyTap: Sendable {
     private let receivers = Locked<[@Sendable (Data) -> Void]>([])
-    private let sharing = Locked<@Sendable () -> Bool>({ false })
+    private let coalescing = Locked<@Sendable () -> Bool>({ false })
 
     /// Whether a load wants the body other than the one whose destination is known. Loads may join and leave at any time.
-    var isShared: Bool { sharing.withLock { $0 }() }
+    var isCoalesced: Bool { coalescing.withLock { $0 }() }
 
-    /// Sets what is asked whenever ``isShared`` is read.
-    func askWhetherShared(_ isShared: @escaping @Sendable () -> Bool) { sharing.withLock { $0 = isShared } }
+    /// Sets what is asked whenever ``isCoalesced`` is read.
+    func askWhetherCoalesced(_ isCoalesced: @escaping @Sendable () -> Bool) { coalescing.withLock { $0 = isCoalesced } }
 
     /// Adds a receiver. Call it before the first byte arrives.
     func attach(_ receive: @escaping @Sendable (Data) -> Void) {

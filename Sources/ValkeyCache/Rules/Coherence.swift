@@ -36,8 +36,8 @@ package struct Coherence: Sendable {
         var count = 0
         /// The last entry that this process has stored and whose body the server does not get; nil for none.
         var ownEntry: Int64?
-        /// The value of `sweeps` when the entries were copied; -1 if they were not copied.
-        var copiedAt = -1
+        /// The value of `sweeps` when the entries were copied; nil if they were not copied.
+        var copiedAt: Int?
         /// When the last of the entries expires.
         var expires = Date.distantPast
     }
@@ -150,7 +150,7 @@ package struct Coherence: Sendable {
 
     /// Notes that another process may have changed entries of the URL.
     package mutating func forget(_ url: UInt64) {
-        if urls[url] != nil { remember(url) { $0.copiedAt = -1 } }
+        if urls[url] != nil { remember(url) { $0.copiedAt = nil } }
     }
 
     /// Notes that another process has removed all entries of the URL.

@@ -142,6 +142,7 @@
         }
 
         private func checkAll() {
+            dispatchPrecondition(condition: .onQueue(queue))
             var checks = unchecked.withLock { unchecked in
                 defer { unchecked = [] }
                 return unchecked.filter { !$0.wait.isOver }
@@ -186,25 +187,25 @@
 
     /// A load that waits until another one releases its lease. It ends once.
     final class SharedLeaseWait: Sendable {
-        private struct State {
-            var handler: (@Sendable (LeaseEnd) -> Void)?
+        private struct Closures {
+            let handler: @Sendable (LeaseEnd) -> Void
             var cancels: [@Sendable () -> Void] = []
-            var isOver = false
         }
 
-        private let state: Locked<State>
+        /// Nil once the wait is over.
+        private let closures: Locked<Closures?>
 
-        init(_ handler: @escaping @Sendable (LeaseEnd) -> Void) { state = Locked(State(handler: handler)) }
+        init(_ handler: @escaping @Sendable (LeaseEnd) -> Void) { closures = Locked(Closures(handler: handler)) }
 
-        var isOver: Bool { state.withLock { $0.isOver } }
+        var isOver: Bool { closures.withLock { $0 == nil } }
 
         /// Adds a closure that is called when the wait is over.
         func onEnd(_ cancel: @escaping @Sendable () -> Void) { limit(by: cancel) }
 
         func limit(by cancel: @escaping @Sendable () -> Void) {
-            let isOver = state.withLock { state in
-                if !state.isOver { state.cancels.append(cancel) }
-                return state.isOver
+            let isOver = closures.withLock { closures in
+                closures?.cancels.append(cancel)
+                return closures == nil
             }
             if isOver { cancel() }
         }
@@ -212,19 +213,17 @@
         /// Ends the wait. The handler runs on a global queue, because it may call an observer of the program, and the observer may
         /// wait for the queue of the caller.
         func end(_ end: LeaseEnd) {
-            guard let handler = finish().handler else { return }
+            guard let handler = finish() else { return }
             DispatchQueue.global(qos: .userInitiated).async { handler(end) }
         }
 
         func cancel() { _ = finish() }
 
-        private func finish() -> State {
-            let old = state.withLock { state in
-                defer { state = State(handler: nil, isOver: true) }
-                return state
-            }
-            for cancel in old.cancels { cancel() }
-            return old
+        /// Ends the wait; returns the handler, unless the wait was over.
+        private func finish() -> (@Sendable (LeaseEnd) -> Void)? {
+            let last = closures.withLock { $0.take() }
+            for cancel in last?.cancels ?? [] { cancel() }
+            return last?.handler
         }
     }
 

@@ -22,7 +22,7 @@
                 }
                 var stored = entry.stored
                 if let body = found.body, body.id == entry.id { stored.body = body.data }
-                stored.isShared = !entry.isLocal
+                stored.isFromSharedLevel = !entry.isLocal
                 return stored
             }
             return count(entries, by: .shared)

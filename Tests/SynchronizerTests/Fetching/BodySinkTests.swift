@@ -18,7 +18,7 @@ struct BodySinkTests {
     }
 
     private func sink(isKnown: @escaping @Sendable () -> Bool = { true }) -> BodySink {
-        let places = BodyPlaces(store: nil, target: FileTarget(files.file()), url: "http://a.example/x")
+        let places = BodyPlaces(store: nil, target: FileTarget(files.file()), cacheKey: "http://a.example/x")
         return BodySink(places, continuing: nil, resumable: nil, length: nil) { [told] isPaused in
             guard isKnown() else { return false }
             told.append(isPaused)
@@ -56,7 +56,7 @@ struct BodySinkTests {
         sink.append(Data(count: 10))
         bodies.keep(sink)
         bodies.wait(for: "http://a.example/other")
-        let (waited, url) = (Collector<Bool>(), sink.url)
+        let (waited, url) = (Collector<Bool>(), sink.cacheKey)
         DispatchQueue.global().async {
             bodies.wait(for: url)
             waited.append(true)
@@ -69,7 +69,8 @@ struct BodySinkTests {
 
     @Test("makes no file once it is abandoned")
     func abandonedBeforeItStarts() async throws {
-        let places = BodyPlaces(store: files.bench.cache(), target: FileTarget(files.file()), url: "http://a.example/x")
+        let places = BodyPlaces(
+            store: files.bench.cache(), target: FileTarget(files.file()), cacheKey: "http://a.example/x")
         let sink = BodySink(places, continuing: nil, resumable: nil, length: nil) { _ in
             true
         } failed: { _ in
@@ -84,7 +85,8 @@ struct BodySinkTests {
     @Test("of unknown length lets its file in the cache grow by doubling")
     func doubling() async throws {
         let lengths = Collector<Int>()
-        let places = BodyPlaces(store: files.bench.cache(), target: FileTarget(files.file()), url: "http://a.example/x")
+        let places = BodyPlaces(
+            store: files.bench.cache(), target: FileTarget(files.file()), cacheKey: "http://a.example/x")
         let sink = BodySink(places, continuing: nil, resumable: nil, length: nil) { _ in
             true
         } failed: { _ in
@@ -107,9 +109,9 @@ struct BodySinkTests {
     }
 
     /// How a body of ten bytes ends if disks have space for fewer.
-    private func failure(_ full: Disk, isShared: Bool = false, isSameDisk: Bool = false) async throws -> FileError? {
+    private func failure(_ full: Disk, isCoalesced: Bool = false, isSameDisk: Bool = false) async throws -> FileError? {
         let cache = files.bench.cache()
-        var places = BodyPlaces(store: cache, target: FileTarget(files.file()), url: "http://a.example/x")
+        var places = BodyPlaces(store: cache, target: FileTarget(files.file()), cacheKey: "http://a.example/x")
         places.volume = { [folder = files.folder.path] path in
             let isDestination = path == folder
             return Volume(
@@ -120,7 +122,7 @@ struct BodySinkTests {
             true
         } failed: { _ in
         }
-        sink.tap.askWhetherShared { isShared }
+        sink.tap.askWhetherCoalesced { isCoalesced }
         sink.start()
         let ends = Collector<FileError?>()
         sink.end { result in
@@ -137,17 +139,17 @@ struct BodySinkTests {
         #expect(error == FileError(.noSpace, at: files.file().path))
         // On one disk, the destination becomes a link. Other loads have other destinations.
         #expect(try await failure(.destination, isSameDisk: true) == nil)
-        #expect(try await failure(.destination, isShared: true) == nil)
+        #expect(try await failure(.destination, isCoalesced: true) == nil)
     }
 
     @Test("goes on beside its destination only if there is space for the rest", arguments: [(9, false), (10, true)])
     func noSpaceForTheRest(free: Int, isEnough: Bool) async throws {
-        var places = BodyPlaces(store: nil, target: FileTarget(files.file()), url: "http://a.example/x")
+        var places = BodyPlaces(store: nil, target: FileTarget(files.file()), cacheKey: "http://a.example/x")
         let response = StoredResponse(
-            url: places.url, method: "GET", selectingFields: HTTPFields([]), status: 206,
+            url: places.cacheKey, method: "GET", selectingFields: HTTPFields([]), status: 206,
             fields: HTTPFields([("ETag", "\"1\"")]), requestTime: Date(), responseTime: Date(),
             part: .init(range: 0..<0, completeLength: 15))
-        let beginning = try places.begin(resumable: response, length: 15, isShared: false)
+        let beginning = try places.begin(resumable: response, length: 15, isCoalesced: false)
         try Data(count: 5).withUnsafeBytes { try beginning.append($0) }
         beginning.keep()
         places.volume = { _ in Volume(id: 1, freeBytes: free) }
@@ -170,8 +172,8 @@ struct BodySinkTests {
     @Test("goes to the temporary directory if it has no destination and the cache does not take it")
     func temporary() throws {
         for (destination, folder) in [(nil, FileManager.default.temporaryDirectory), (files.file(), files.folder)] {
-            let places = BodyPlaces(store: nil, target: FileTarget(destination), url: "http://a.example/x")
-            let file = try places.begin(resumable: nil, length: 1000, isShared: false)
+            let places = BodyPlaces(store: nil, target: FileTarget(destination), cacheKey: "http://a.example/x")
+            let file = try places.begin(resumable: nil, length: 1000, isCoalesced: false)
             #expect(file.place.folder == folder.path)
         }
     }

@@ -41,15 +41,15 @@ struct CancellationThrottleTests {
     @Test("the limit grows by one in four pauses while loads are cancelled, and by one with each load that succeeds")
     func churn() throws {
         var budget = CancellationThrottle(total: 1)
-        let first = budget.cancelled()
+        let first = budget.cancelledInFlight()
         var token = try #require(first)
         for _ in 0..<2 {
-            let more = budget.cancelled()
+            let more = budget.cancelledInFlight()
             #expect(more == nil)
         }
         #expect(!budget.allows(running: 0))
         for pause in 1...4 {
-            budget.noteLeaving()
+            budget.noteCancellation()
             let next = budget.pauseEnded(token)
             token = try #require(next)
             #expect(budget.allows(running: 0) == (pause == 4))

@@ -15,13 +15,13 @@ struct PrefetchWindowTests {
     func verdicts() throws {
         var window = PrefetchWindow()
         for number in 0..<3 { window.loaded(try identity(number), bytes: 100) }
-        window.asked(for: try identity(0))
-        window.asked(for: try identity(0))
+        window.noteUse(of: try identity(0))
+        window.noteUse(of: try identity(0))
         window.cancelled(try identity(0))
         window.cancelled(try identity(1))
         window.cancelled(try identity(1))
-        window.asked(for: try identity(1))
-        window.asked(for: try identity(99))
+        window.noteUse(of: try identity(1))
+        window.noteUse(of: try identity(99))
         let expected = PrefetchStatistics(loaded: 3, used: 1, wasted: 1, bytes: 300, wastedBytes: 100)
         #expect(window.statistics == expected)
     }
@@ -42,7 +42,7 @@ struct PrefetchWindowTests {
         #expect(window.size == 1)
         for number in 0..<100 {
             window.loaded(try identity(number), bytes: 1)
-            window.asked(for: try identity(number))
+            window.noteUse(of: try identity(number))
         }
         #expect(window.size == PrefetchWindow.largest)
     }
@@ -53,7 +53,7 @@ struct PrefetchWindowTests {
         for number in 0..<160 {
             let before = window.size
             window.loaded(try identity(number), bytes: 1)
-            number % 2 == 0 ? window.asked(for: try identity(number)) : window.cancelled(try identity(number))
+            number % 2 == 0 ? window.noteUse(of: try identity(number)) : window.cancelled(try identity(number))
             #expect(window.size >= before)
         }
     }
@@ -64,7 +64,7 @@ struct PrefetchWindowTests {
         for group in 1...2 { window.loaded(try identity(1), bytes: 2, group: group) }
         window.cancelled(group: 1)  // the second group still wants it
         #expect(window.statistics.loaded == 1 && window.statistics.bytes == 2 && window.statistics.wasted == 0)
-        window.asked(for: try identity(1))
+        window.noteUse(of: try identity(1))
         window.loaded(try identity(1), bytes: 2, group: 3)
         #expect(window.statistics.loaded == 2 && window.statistics.used == 1)
     }
@@ -75,7 +75,7 @@ struct PrefetchWindowTests {
         for number in 0..<1_001 { window.loaded(try identity(number), bytes: 2) }
         #expect(window.statistics.wasted == 1)
         #expect(window.statistics.wastedBytes == 2)
-        window.asked(for: try identity(0))
+        window.noteUse(of: try identity(0))
         #expect(window.statistics.used == 0)
     }
 }

@@ -81,11 +81,11 @@ struct PreviewRunTests {
         run.begin(head)
         run.received(Data("a".utf8), upTo: 1)
         takeSlot()
-        run.goOn(after: 1)
+        run.resume(after: 1)
         run.received(Data("b".utf8), upTo: 2)
         takeSlot()
         #expect(shown.elements == ["a", "ab"])
-        run.goOn(after: 5)
+        run.resume(after: 5)
         run.received(Data("f".utf8), upTo: 6)
         #expect(dues.withLock { $0 } == 2)
     }

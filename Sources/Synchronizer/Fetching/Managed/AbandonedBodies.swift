@@ -13,10 +13,10 @@ final class AbandonedBodies: Sendable {
     /// Keeps what has arrived of a body.
     func keep(_ sink: BodySink) {
         writes.withLock { writes in
-            writes[sink.url, default: Writes()].count += 1
-            writes[sink.url]?.group.enter()
+            writes[sink.cacheKey, default: Writes()].count += 1
+            writes[sink.cacheKey]?.group.enter()
         }
-        sink.abandon { [self, url = sink.url] in ended(url) }
+        sink.abandon { [self, url = sink.cacheKey] in ended(url) }
     }
 
     private func ended(_ url: String) {

@@ -23,9 +23,9 @@ struct Answer: Sendable {
         guard let kept else { return self }
         var answer = self
         answer.entry = kept.entry
-        let outlook = rules.outlook(of: kept.response, at: now)
-        answer.freshUntil = outlook.expiration
-        if describesStored { answer.step.trace.describe(outlook.freshness) }
+        let (freshness, expiration) = rules.freshnessAndExpiration(of: kept.response, at: now)
+        answer.freshUntil = expiration
+        if describesStored { answer.step.trace.describe(freshness) }
         return answer
     }
 

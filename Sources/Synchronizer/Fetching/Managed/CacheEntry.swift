@@ -29,7 +29,7 @@ enum CacheEntry: Sendable {
     var storedChecksum: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
 
     /// Whether the lookup got it from a level of the cache that several machines share.
-    var isShared: Bool { if case .stored(let entry) = self { entry.isShared } else { false } }
+    var isFromSharedLevel: Bool { if case .stored(let entry) = self { entry.isFromSharedLevel } else { false } }
 
     var response: StoredResponse {
         switch self {

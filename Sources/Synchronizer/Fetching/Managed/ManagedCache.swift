@@ -82,7 +82,7 @@ final class ManagedCache: Sendable {
             places.sweep()
             return entries
         }
-        abandoned.wait(for: places.url)
+        abandoned.wait(for: places.cacheKey)
         return entries + places.kept().map(CacheEntry.partial)
     }
 

@@ -12,7 +12,7 @@ extension ManagedFetch {
         guard let body = unread == nil ? bytes(for: selection, of: step) : .data(Data()) else { return nil }
         var step = step
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
-        step.trace.isFromSharedCache = entry.isShared
+        step.trace.isFromSharedCache = entry.isFromSharedLevel
         var answer = answer(
             step, with: selection, of: entry.response, body: body, freshUntil: freshUntil(selection, of: step))
         answer.entry = entry.storedID

@@ -5,7 +5,7 @@ import HTTPCaching
 extension ManagedFetch {
     /// Where the bodies of a URL go; nil if they go to memory.
     func places(for key: String) -> BodyPlaces? {
-        options.file.map { BodyPlaces(store: cache.files, target: $0, url: key) }
+        options.file.map { BodyPlaces(store: cache.files, target: $0, cacheKey: key) }
     }
 
     /// Opens the file for the body of the response whose head has arrived, if it is a success.
@@ -123,5 +123,5 @@ extension Exchange {
 
 extension BodyPlaces {
     /// The same places, but without the cache.
-    fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
+    fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, cacheKey: cacheKey) }
 }

@@ -14,7 +14,8 @@ extension NativeFetch {
         replaced?.abandon {}
         guard let received, received.isSpooled, !received.isTooLarge else { return }
         let sink = BodySink(
-            BodyPlaces(store: nil, target: target, url: CacheRules.cacheKey(of: url.absoluteString)), continuing: nil,
+            BodyPlaces(store: nil, target: target, cacheKey: CacheRules.cacheKey(of: url.absoluteString)),
+            continuing: nil,
             resumable: nil, length: received.bodyLength
         ) { [weak self] isPaused in
             guard let transfer = self?.transfer else { return false }

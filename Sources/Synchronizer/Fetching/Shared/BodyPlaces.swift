@@ -6,8 +6,7 @@ import HTTPCaching
 struct BodyPlaces: Sendable {
     let store: (any BodyFileStore)?
     let target: FileTarget
-    /// The cache key.
-    let url: String
+    let cacheKey: String
     /// Returns the file system of a path. Tests replace it.
     var volume: @Sendable (_ path: String) -> Volume? = { Volume(of: $0) }
 
@@ -15,39 +14,39 @@ struct BodyPlaces: Sendable {
         target.destination.flatMap { $0.isFileURL ? PartialFiles(besides: $0.path) : nil }
     }
 
-    /// - Parameter isShared: Whether other loads want the body. They must not fail because of this destination.
-    func begin(resumable: StoredResponse?, length: Int?, isShared: Bool) throws -> PartialFile {
-        try store?.makePartial(for: url, resumable: resumable, length: length)
-            ?? beginOutside(resumable: resumable, length: length, isShared: isShared)
+    /// - Parameter isCoalesced: Whether other loads want the body. They must not fail because of this destination.
+    func begin(resumable: StoredResponse?, length: Int?, isCoalesced: Bool) throws -> PartialFile {
+        try store?.makePartial(for: cacheKey, resumable: resumable, length: length)
+            ?? beginOutside(resumable: resumable, length: length, isCoalesced: isCoalesced)
     }
 
-    private func beginOutside(resumable: StoredResponse?, length: Int?, isShared: Bool) throws -> PartialFile {
+    private func beginOutside(resumable: StoredResponse?, length: Int?, isCoalesced: Bool) throws -> PartialFile {
         if let besides {
             do {
-                return try besides.make(for: url, resumable: resumable, length: length)
+                return try besides.make(for: cacheKey, resumable: resumable, length: length)
             } catch {
-                guard isShared else { throw error }
+                guard isCoalesced else { throw error }
             }
         }
-        return try PartialFiles.temporary.make(for: url, resumable: nil, length: length)
+        return try PartialFiles.temporary.make(for: cacheKey, resumable: nil, length: length)
     }
 
     /// The beginnings of bodies that earlier loads have kept.
     ///
     /// Also removes what killed processes have left beside the destination. So each load to it that needs the server must call
     /// this or `sweep()`, and once is enough.
-    func kept() -> [KeptPartial] { (store?.keptPartials(for: url) ?? []) + (besides?.kept(for: url) ?? []) }
+    func kept() -> [KeptPartial] { (store?.keptPartials(for: cacheKey) ?? []) + (besides?.kept(for: cacheKey) ?? []) }
 
     func sweep() { besides?.sweep() }
 
     /// Throws if there is no space for the rest of a body of that length. If the destination is on another file system, it will be
     /// a copy of the file: then this also throws if there is no space for that copy.
     ///
-    /// - Parameter isShared: Whether other loads want the body. They must not fail because of this destination.
-    func checkSpace(for length: Int, in file: PartialFile, isShared: Bool) throws(FileError) {
+    /// - Parameter isCoalesced: Whether other loads want the body. They must not fail because of this destination.
+    func checkSpace(for length: Int, in file: PartialFile, isCoalesced: Bool) throws(FileError) {
         guard let arrival = volume(file.place.folder) else { return }
         if length - file.count > arrival.freeBytes { throw FileError(.noSpace, at: file.path) }
-        guard !isShared, let besides, let destination = target.destination, let end = volume(besides.folder),
+        guard !isCoalesced, let besides, let destination = target.destination, let end = volume(besides.folder),
             end.id != arrival.id, length > end.freeBytes
         else { return }
         throw FileError(.noSpace, at: destination.path)
@@ -56,10 +55,10 @@ struct BodyPlaces: Sendable {
     /// Makes room for a body of one of these lengths. If the cache takes none of them, the body continues in a file outside of the
     /// cache.
     func grow(
-        _ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?, isShared: Bool
+        _ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?, isCoalesced: Bool
     ) throws -> PartialFile {
         if let store, lengths.contains(where: { store.grow(file, to: $0) }) { return file }
-        let other = try beginOutside(resumable: resumable, length: nil, isShared: isShared)
+        let other = try beginOutside(resumable: resumable, length: nil, isCoalesced: isCoalesced)
         try other.append(contentsOf: file)
         file.drop()
         return other

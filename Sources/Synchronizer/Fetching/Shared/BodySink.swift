@@ -69,8 +69,7 @@ final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only
         self.failed = failed
     }
 
-    /// The cache key.
-    var url: String { places.url }
+    var cacheKey: String { places.cacheKey }
 
     /// Opens the file. Parsers first get the bytes that it already has.
     func start() {
@@ -81,8 +80,9 @@ final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only
 
     private func open() throws -> PartialFile {
         let file =
-            try kept.map(continueFile) ?? places.begin(resumable: resumable, length: length, isShared: tap.isShared)
-        if let length { try places.checkSpace(for: length, in: file, isShared: tap.isShared) }
+            try kept.map(continueFile)
+            ?? places.begin(resumable: resumable, length: length, isCoalesced: tap.isCoalesced)
+        if let length { try places.checkSpace(for: length, in: file, isCoalesced: tap.isCoalesced) }
         return file
     }
 
@@ -90,7 +90,7 @@ final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only
         guard let file = kept.open() else { throw BeginningIsGone() }
         if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
         guard let length, !file.hasRoom(for: length - file.count) else { return file }
-        return try places.grow(file, toOneOf: length, resumable: resumable, isShared: tap.isShared)
+        return try places.grow(file, toOneOf: length, resumable: resumable, isCoalesced: tap.isCoalesced)
     }
 
     func append(_ data: Data) {
@@ -153,7 +153,8 @@ final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only
         guard case .open(var file) = output else { return }
         if !file.hasRoom(for: data.count) {
             let needed = file.count + data.count
-            file = try places.grow(file, toOneOf: 2 * needed, needed, resumable: resumable, isShared: tap.isShared)
+            file = try places.grow(
+                file, toOneOf: 2 * needed, needed, resumable: resumable, isCoalesced: tap.isCoalesced)
             output = .open(file)
         }
         try data.withUnsafeBytes { try file.append($0) }

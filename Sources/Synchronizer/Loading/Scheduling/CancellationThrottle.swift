@@ -13,8 +13,8 @@ struct CancellationThrottle: Hashable, Sendable {
 
     private let full: Int
     private var wasted = 0
-    /// Counts cancellations during a pause.
-    private var leaving = 0
+    /// How many loads were cancelled during pauses: the token of a pause is the number at its beginning.
+    private var cancellations = 0
     private var pauses = 0
     private(set) var isPausing = false
 
@@ -30,26 +30,26 @@ struct CancellationThrottle: Hashable, Sendable {
     mutating func ended() { wasted = max(0, wasted - 1) }
 
     /// A load was cancelled in flight. Returns a token to pass to `pauseEnded` after ``pause``, if a pause begins.
-    mutating func cancelled() -> Int? {
+    mutating func cancelledInFlight() -> Int? {
         wasted += 1
         guard !isPausing else { return nil }
         isPausing = true
-        return leaving
+        return cancellations
     }
 
     /// A load was cancelled, in flight or not.
-    mutating func noteLeaving() {
-        if isPausing { leaving += 1 }
+    mutating func noteCancellation() {
+        if isPausing { cancellations += 1 }
     }
 
     /// A pause ended. Returns the token of the next pause, if there is one.
     mutating func pauseEnded(_ token: Int) -> Int? {
-        guard token != leaving else {
+        guard token != cancellations else {
             (wasted, pauses, isPausing) = (0, 0, false)
             return nil
         }
         pauses += 1
         if pauses % Self.pausesPerStart == 0 { wasted = max(0, wasted - 1) }
-        return leaving
+        return cancellations
     }
 }

@@ -16,11 +16,11 @@ extension LoadMachine {
     ) -> Place {
         lastSequence += 1
         let sequence = lastSequence
-        let shared = coalescedDownload(for: request)
-        let download = shared ?? add(Download(key: request, sequence: sequence, mayRestart: mayRestart))
-        let sharedParse = shared.flatMap { existingParse(of: $0, for: parseKey) }
+        let joined = coalescedDownload(for: request)
+        let download = joined ?? add(Download(key: request, sequence: sequence, mayRestart: mayRestart))
+        let joinedParse = joined.flatMap { existingParse(of: $0, for: parseKey) }
         let parse =
-            sharedParse
+            joinedParse
             ?? add(Parse(key: parseKey, download: download, sequence: sequence, isQuick: isQuick), to: download)
         add(Subscriber(parse: parse, priority: priority), as: subscriber)
         let promotion = newestFirst ? sequence : nil
@@ -32,7 +32,7 @@ extension LoadMachine {
         if let promotion { parses.update(parse) { $0.sequence = promotion } }
         enqueue(parse)
         return Place(
-            parse: parse, isNewParse: sharedParse == nil, download: download, isNewDownload: shared == nil)
+            parse: parse, isNewParse: joinedParse == nil, download: download, isNewDownload: joined == nil)
     }
 
     private func existingParse(of download: DownloadID, for key: ParseKey?) -> ParseID? {

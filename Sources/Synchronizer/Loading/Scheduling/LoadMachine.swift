@@ -145,8 +145,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     /// Notes the cancellation of a released download that has not arrived: it was released because its subscribers cancelled.
     private mutating func noteCancellation(of download: Download) {
         guard download.stage != .arrived else { return }
-        network.throttle.noteLeaving()
-        if case .loading = download.stage, let token = network.throttle.cancelled() {
+        network.throttle.noteCancellation()
+        if case .loading = download.stage, let token = network.throttle.cancelledInFlight() {
             actions.append(.beginPause(token: token))
         }
     }

@@ -35,7 +35,7 @@ struct PrefetchWindow: Sendable {
     }
 
     /// A load uses the resource.
-    mutating func asked(for identity: CoalescingKey) {
+    mutating func noteUse(of identity: CoalescingKey) {
         settle(identity, wasUsed: true)
     }
 

@@ -59,7 +59,7 @@ final class HookedLoad: Sendable {
         if isOver { cancel() }
     }
 
-    /// The load is over.
+    /// Ends the load, and calls the closures of ``onStop(_:)``.
     func stop() {
         let cancellations = state.withLock { state in
             defer { state.cancellations = nil }
@@ -78,7 +78,7 @@ final class HookedLoad: Sendable {
     }
 
     /// Whether the load is sent again with another request, or asks `authenticate` for one.
-    func goesOn(after error: SynchronizerError) -> Bool {
+    func continues(after error: SynchronizerError) -> Bool {
         state.withLock { state in
             state.fallback.request(isConstrained: error.isDueToConstrainedNetwork) != nil
                 || mayAuthenticate(after: error, in: state)

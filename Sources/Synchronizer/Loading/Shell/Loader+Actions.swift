@@ -141,8 +141,9 @@ extension Loader.State {
             return .deliver(receivers, .success(object))
         }
         if isObserved {
-            let goesOn = !receivers.isEmpty && receivers.allSatisfy { $0.1.hooked?.goesOn(after: error.value) ?? false }
-            note(goesOn ? .refused(error.value) : .failed(error.value), of: parse.download)
+            let continues =
+                !receivers.isEmpty && receivers.allSatisfy { $0.1.hooked?.continues(after: error.value) ?? false }
+            note(continues ? .refused(error.value) : .failed(error.value), of: parse.download)
         }
         return .deliver(receivers, .failure(error.value))
     }

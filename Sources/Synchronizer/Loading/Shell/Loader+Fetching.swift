@@ -49,7 +49,7 @@ extension Loader {
             if isObserved { updateDownload(id, of: handle) { $0.note(.response(head.urlResponse), of: id) } }
         case .offered(let offer): takeObjects(offer, of: id, handle: handle)
         case .resumed(let start, let expected):
-            informWatchers(of: id, handle: handle, tell: { run, _ in run.goOn(after: start) }) {
+            informWatchers(of: id, handle: handle, tell: { run, _ in run.resume(after: start) }) {
                 $0.begin(received: start, expected: expected)
             }
         case .received(let data):
@@ -102,7 +102,7 @@ extension Loader {
                     ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0.job) } } : []
             )
         }
-        tap.askWhetherShared { [weak self] in
+        tap.askWhetherCoalesced { [weak self] in
             let only = self?.state.withLock { $0.onlyJob(of: id) }
             return only == nil || only?.options.file?.destination != destination
         }

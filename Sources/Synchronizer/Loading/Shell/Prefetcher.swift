@@ -17,7 +17,7 @@ final class Prefetcher: Sendable {
         let identity: CoalescingKey
         let group: Int
         /// Whether a load has used it in the meantime.
-        var wasAsked = false
+        var isUsed = false
         var subscriber: LoadReceiver.ID?
         var priority: LoadPriority
         /// Called with the result; with nil if the prefetch is cancelled.
@@ -77,8 +77,8 @@ final class Prefetcher: Sendable {
     }
 
     /// A caller loads the resource.
-    func asked(for identity: CoalescingKey) {
-        state.withLock { $0.asked(for: identity) }
+    func noteUse(of identity: CoalescingKey) {
+        state.withLock { $0.noteUse(of: identity) }
     }
 
     /// Cancels the loads of a group that have not finished.
@@ -147,7 +147,7 @@ extension Prefetcher.State {
         guard running.count < window.size, let entry = waiting.popLast() else { return nil }
         let id = nextID()
         running[id] = Prefetcher.Running(
-            identity: entry.identity, group: entry.group, wasAsked: overtaken.contains(entry.identity),
+            identity: entry.identity, group: entry.group, isUsed: overtaken.contains(entry.identity),
             priority: entry.priority, note: entry.note)
         forget(entry)
         return (id, entry)
@@ -176,10 +176,10 @@ extension Prefetcher.State {
         if left <= 0 { overtaken.remove(entry.identity) }
     }
 
-    fileprivate mutating func asked(for identity: CoalescingKey) {
-        window.asked(for: identity)
+    fileprivate mutating func noteUse(of identity: CoalescingKey) {
+        window.noteUse(of: identity)
         if counts[identity] != nil { overtaken.insert(identity) }
-        for (id, entry) in running where entry.identity == identity { running[id]?.wasAsked = true }
+        for (id, entry) in running where entry.identity == identity { running[id]?.isUsed = true }
     }
 
     fileprivate mutating func ended(_ id: Int, with result: LoadResult) {
@@ -188,7 +188,7 @@ extension Prefetcher.State {
         else { return }
         window.loaded(
             ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSaved, group: ended.group)
-        if ended.wasAsked { window.asked(for: ended.identity) }
+        if ended.isUsed { window.noteUse(of: ended.identity) }
     }
 
     /// Removes the running prefetches of the group and its waiting entries, and returns both.

@@ -63,7 +63,7 @@ final class PreviewRun: Sendable {
 
     /// The body continues after this many bytes. If the run does not have those bytes, it makes no previews until a new response
     /// begins.
-    func goOn(after count: Int) {
+    func resume(after count: Int) {
         state.withLock { state in
             if state.body.count != count { state.endPreviews() }
         }

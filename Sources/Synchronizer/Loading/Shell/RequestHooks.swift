@@ -42,7 +42,7 @@ final class HookCall: Sendable {
         (self.loader == ObjectIdentifier(loader) && isRunning) || outer?.isHook(of: loader) == true
     }
 
-    /// Calls the hook.
+    /// Calls the hook, which finds this call in ``current``.
     func run<Value>(_ hook: () async throws -> Value) async throws -> Value {
         defer { isOver.withLock { $0 = true } }
         return try await Self.$current.withValue(self) { try await hook() }

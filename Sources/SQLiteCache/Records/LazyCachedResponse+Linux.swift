@@ -1,7 +1,7 @@
-import Foundation
-import SynchronizerSupport
-
 #if !canImport(Darwin)
+    import Foundation
+    import SynchronizerSupport
+
     /// A cached response that creates its `URLResponse` when it is first used. On Linux creating an `HTTPURLResponse`
     /// takes longer than reading a body of 20 KB, and many callers use the body alone.
     final class LazyCachedResponse: CachedURLResponse, @unchecked Sendable {  // `made` is touched under `lock` only
@@ -38,17 +38,6 @@ import SynchronizerSupport
                 made = first
                 return first
             }
-        }
-    }
-#else
-    /// Apple's URL loading system reads the internal object behind `CachedURLResponse`, so the response must be complete.
-    enum LazyCachedResponse {
-        /// Makes the cached response that the record describes.
-        static func make(
-            record: EncodedRecord, url: URL, body: Data, userInfo: [AnyHashable: Any]?
-        ) -> CachedURLResponse? {
-            guard let response = record.urlResponse(url: url) else { return nil }
-            return CachedURLResponse(response: response, data: body, userInfo: userInfo, storagePolicy: .allowed)
         }
     }
 #endif

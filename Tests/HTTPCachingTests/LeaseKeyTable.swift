@@ -3,7 +3,7 @@ import Testing
 
 /// Which requests wait for the response to another one instead of asking the server, too.
 @Suite("Sharing a request between processes")
-struct SharingTable {
+struct LeaseKeyTable {
     static let stale = Candidate.response("Cache-Control: max-age=10\nETag: \"1\"")
 
     static func key(

@@ -2,7 +2,7 @@ import Foundation
 import SynchronizerSupport
 
 /// The caches of this process that use the disk, one for each directory.
-enum SharedCaches {
+enum OpenCaches {
     private struct Reference {
         weak var cache: ResponseCache?
     }
@@ -11,7 +11,7 @@ enum SharedCaches {
     /// Flushes when the program exits normally. Otherwise a program that loads something, prints it and exits would lose what
     /// it has just stored.
     private static let flushesAtExit: Void = {
-        atexit { SharedCaches.flushAll() }
+        atexit { OpenCaches.flushAll() }
     }()
 
     /// The cache of a directory: the one in use, which gets these capacities, or a new one.
