@@ -44,9 +44,9 @@ extension NativeFetch {
             return tasks
         }
 
-        /// Ends the task that is running; returns it.
-        mutating func takeTask() -> NativeTask? {
-            guard case .running(let task) = phase else { return nil }
+        /// Ends the task that is running; returns it. If `number` is given, only if the task has that number.
+        mutating func takeTask(_ number: Int? = nil) -> NativeTask? {
+            guard case .running(let task) = phase, number == nil || number == task.number else { return nil }
             phase = .lookingUp
             return task
         }

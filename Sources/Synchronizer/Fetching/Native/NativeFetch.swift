@@ -119,7 +119,11 @@ final class NativeFetch: Fetch {
 
     /// The network was switched off while the request was in flight. It begins again, as a new load would, unless it must not be
     /// sent twice: the switch may be on again by now.
-    private func beginAgain() {
+    private func beginAgain(insteadOf number: Int) {
+        // Both the call that sent the request and its cancelled transfer may notice. The first of them takes the task.
+        guard let task = state.withLock({ $0?.takeTask(number) }) else { return }
+        task.transfer?.cancel()
+        task.sink?.abandon {}
         if RetryPolicy.maySendAgain(request, isSafe: options.body != nil) { start() } else { finishMissed() }
     }
 
@@ -142,10 +146,10 @@ final class NativeFetch: Fetch {
             state?.update { $0.transfer = transfer }
             return true
         }
-        if isNeeded { sink?.transferIsKnown() }
+        guard isNeeded else { return transfer.cancel() }
+        sink?.transferIsKnown()
         // The network may have been switched off before the task began.
-        if !isNeeded || isForbidden(request) { transfer.cancel() }
-        if isNeeded, isForbidden(request) { beginAgain() }
+        if isForbidden(request) { beginAgain(insteadOf: number) }
     }
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
@@ -161,6 +165,7 @@ final class NativeFetch: Fetch {
     // MARK: - Events of the task
 
     private func receive(_ event: NativeEvent, ofTask number: Int) {
+        if case .transfer(.data(let data)) = event { return receive(data, ofTask: number) }
         guard let task = state.withLock({ $0?.task }), task.number == number else { return }
         switch event {
         case .transfer(let event): receive(event, of: task)
@@ -178,14 +183,22 @@ final class NativeFetch: Fetch {
         }
     }
 
+    /// Receives a piece of the body. Holds no copy of the task, because then each piece would copy all bytes before it.
+    private func receive(_ data: Data, ofTask number: Int) {
+        let task = state.withLock { state in
+            state?.task.flatMap { $0.number == number ? ($0.sink, isCacheOnly: $0.isCacheOnly) : nil }
+        }
+        guard let (sink, isCacheOnly) = task else { return }
+        sink?.append(data)
+        update { $0.received.receive(data) }
+        if !endIfTooLarge(), !isCacheOnly { report(.received(data)) }
+    }
+
     private func receive(_ event: TransferEvent, of task: NativeTask) {
         switch event {
         case .response(let head) where head.isInterim: break
         case .response(let head): receive(head, of: task)
-        case .data(let data):
-            task.sink?.append(data)
-            update { $0.received.receive(data) }
-            if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
+        case .data: break  // see `receive(_:ofTask:)`
         case .sent(let count, let expected): report(.sent(count, of: expected))
         case .authorized:
             update { $0.isAuthorized = true }
@@ -194,8 +207,7 @@ final class NativeFetch: Fetch {
         case .finished(let error):
             if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
             if error is NetworkSwitchedOff || (error != nil && isForbidden(task.request)) {
-                task.sink?.abandon {}
-                return beginAgain()
+                return beginAgain(insteadOf: task.number)
             }
             completeFile(of: task, with: error)
         }
