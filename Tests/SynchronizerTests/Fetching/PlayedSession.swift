@@ -114,18 +114,18 @@ final class PlayedSession: NativeTransport {
         var conditional = request
         let tag = (found?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "ETag")
         if let tag { conditional.setValue(tag, forHTTPHeaderField: "If-None-Match") }
-        let arriving = Locked<(head: ResponseHead?, body: Data)>((nil, Data()))
+        let arriving = Locked<(head: ResponseHead?, pieces: [Data])>((nil, []))
         transfer.below = network.send(conditional) { [self] event in
             switch event {
             case .response(let head): arriving.withLock { $0.head = head }
-            case .data(let data): arriving.withLock { $0.body += data }
+            case .data(let data): arriving.withLock { $0.pieces.append(data) }
             case .finished(let error):
-                let (head, body) = arriving.withLock { $0 }
+                let (head, pieces) = arriving.withLock { $0 }
                 if let head, error == nil {
-                    return arrived(head, body: body, of: request, for: transfer, found: found)
+                    return arrived(head, pieces: pieces, of: request, for: transfer, found: found)
                 }
                 if let head { transfer.report(.transfer(.response(head))) }
-                if !body.isEmpty { transfer.report(.transfer(.data(body))) }
+                for piece in pieces { transfer.report(.transfer(.data(piece))) }
                 transfer.report(.transfer(event))
             default: transfer.report(.transfer(event))
             }
@@ -133,7 +133,7 @@ final class PlayedSession: NativeTransport {
     }
 
     private func arrived(
-        _ received: ResponseHead, body: Data, of request: URLRequest, for transfer: PlayedTransfer,
+        _ received: ResponseHead, pieces: [Data], of request: URLRequest, for transfer: PlayedTransfer,
         found: CachedURLResponse?
     ) {
         guard let head = received.httpResponse else { return }
@@ -141,15 +141,17 @@ final class PlayedSession: NativeTransport {
             transfer.report(.redirected(by: received, to: next))
             return perform(next, transfer)
         }
-        var whole = CachedURLResponse(response: head, data: body)
+        var pieces = pieces
+        var whole = CachedURLResponse(response: head, data: pieces.reduce(Data(), +))
         if head.statusCode == 304, let found, let old = found.response as? HTTPURLResponse, let url = old.url {
             var fields = HTTPFields(of: old)
             fields.replace(with: HTTPFields(of: head))
             whole = CachedURLResponse(
                 response: ResponseHead(url: url, status: 200, fields: fields).urlResponse, data: found.data)
+            pieces = [found.data]
         }
         transfer.report(.transfer(.response(ResponseHead(whole.response))))
-        transfer.report(.transfer(.data(whole.data)))
+        for piece in pieces { transfer.report(.transfer(.data(piece))) }
         store(whole, of: request, for: transfer)
         transfer.report(.transfer(.finished(nil)))
     }
