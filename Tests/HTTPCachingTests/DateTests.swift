@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import TestTraits
 import Testing
 
 @Suite("Dates")
@@ -45,9 +46,10 @@ struct DateTests {
         #expect(next.map(HTTPDate.format)?.contains(" 2110 ") == true)
     }
 
-    @Test("are written as they are read, on every day of 800 years")
+    /// Every eleventh day; in a soak, each.
+    @Test("are written as they are read, on days of 800 years")
     func roundTrip() {
-        for day in stride(from: -146_097, through: 146_097, by: 1) {
+        for day in stride(from: -146_097, through: 146_097, by: Soak.isOn ? 1 : 11) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3661)
             let text = HTTPDate.format(date)
             guard HTTPDate.parse(text, at: date) == date else {

@@ -73,7 +73,7 @@
             arguments: [0.4, 1, 2.5, 3.99, 4, 5.3, 6, 9.7, 20])
         func photographs(_ sigma: Double) throws {
             for photograph in try SamplePhotograph.all() {
-                let image = try BitmapImage.decode(photograph.data, sizing: .maxPixelSize(64))
+                let image = try BitmapImage.decode(photograph.data, sizing: .maxPixelSize(48))
                 #expect(try error(image, sigma: sigma) <= 1, "\(photograph.file)")
             }
         }
