@@ -5,8 +5,8 @@ struct CookieTable: Sendable {
     /// The maximum number of cookies of a domain, and of all domains together.
     static let maximumPerDomain = 180
     static let maximumInAll = 3000
-    /// The maximum number of `Set-Cookie` lines of a response that are read. More cannot be kept: a host sets cookies for itself and the few
-    /// domains above it. Without a limit, thousands of lines would delay all sessions that share the storage.
+    /// The maximum number of `Set-Cookie` lines of a response that are read. More cannot be kept: a host sets cookies for itself
+    /// and the few domains above it. Without a limit, thousands of lines would delay all sessions that share the storage.
     static let maximumLines = 500
 
     /// A change that has not been written into the storage.

@@ -25,8 +25,8 @@ enum PublicSuffixes {
         guard let context = dlsym(nil, "psl_builtin"), let isSuffix = dlsym(nil, "psl_is_public_suffix2") else {
             return nil
         }
-        // `dlsym` returns a data pointer, which POSIX lets a program use as a function. Swift converts it only with `unsafeBitCast`.
-        // The types are those of libpsl.h, and have not changed since 2014.
+        // `dlsym` returns a data pointer, which POSIX lets a program use as a function. Swift converts it only with
+        // `unsafeBitCast`. The types are those of libpsl.h, and have not changed since 2014.
         return List(
             context: unsafeBitCast(context, to: (@convention(c) @Sendable () -> OpaquePointer?).self),
             isSuffix: unsafeBitCast(

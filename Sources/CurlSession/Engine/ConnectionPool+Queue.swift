@@ -39,8 +39,8 @@ extension ConnectionPool {
         }
     }
 
-    /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs in
-    /// a callback, which must not call libcurl.
+    /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs
+    /// in a callback, which must not call libcurl.
     func connected(to peer: String) {
         attempts[peer] = .connected
     }

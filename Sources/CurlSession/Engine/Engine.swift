@@ -5,8 +5,9 @@ import SynchronizerSupport
 /// The thread that drives libcurl for all sessions of the process.
 ///
 /// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: each session has a `CURLM`, behind
-/// an `EventHandler` (sessions do not share connections), and the sockets of all sessions are in one `epoll`. No code of the app runs on this
-/// thread, and nothing on it blocks: `Resolver` looks names up on threads of its own, and each stream is read on its own queue.
+/// an `EventHandler` (sessions do not share connections), and the sockets of all sessions are in one `epoll`. No code of the app
+/// runs on this thread, and nothing on it blocks: `Resolver` looks names up on threads of its own, and each stream is read on its
+/// own queue.
 ///
 /// The thread runs a loop. While it sleeps between two iterations, a thread that has a request to send may run an iteration in its
 /// place: the request is sent before another thread would have woken. "The engine's thread" is whichever thread runs an

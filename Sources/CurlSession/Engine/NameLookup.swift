@@ -13,8 +13,8 @@ struct NameLookup {
     private var entries: UnsafeMutablePointer<curl_slist>?
 
     /// Call it when libcurl is about to look up one of these names, or to read it as an address.
-    /// - Returns: The first name whose addresses libcurl does not have. Nil if libcurl may go on. Otherwise, the transfer fails, and
-    ///   the pool starts it again with the addresses.
+    /// - Returns: The first name whose addresses libcurl does not have. Nil if libcurl may go on. Otherwise, the transfer fails,
+    ///   and the pool starts it again with the addresses.
     mutating func findMissing(in names: [HostName]) -> HostName? {
         awaited = names.first { !answered.contains($0) }
         return awaited

@@ -9,8 +9,8 @@ extension Transfer {
     /// The methods whose requests may be sent twice (RFC 9110 §9.2.2, RFC 10008).
     private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]
 
-    /// Whether bytes have arrived over TLS that libcurl has not read. A record may begin with the end of the last response, of which
-    /// libcurl reads only the bytes that were missing.
+    /// Whether bytes have arrived over TLS that libcurl has not read. A record may begin with the end of the last response, of
+    /// which libcurl reads only the bytes that were missing.
     private var hasDecryptedBytes: Bool {
         guard exchange.isEncrypted, let easy else { return false }
         return synchronizer_has_decrypted(easy)
@@ -88,8 +88,8 @@ extension Transfer {
         }
     }
 
-    /// Call it when a socket is about to be closed. If the request was sent on it by HTTP/1, and no response has begun, this finds out
-    /// whether the server may have received the request. It cannot if the connection was already dead.
+    /// Call it when a socket is about to be closed. If the request was sent on it by HTTP/1, and no response has begun, this finds
+    /// out whether the server may have received the request. It cannot if the connection was already dead.
     func willClose(_ closing: Int32, at ports: ConnectionPorts) {
         guard case .exclusive(let own) = connection, case .awaited = response,
             socket == -1 ? own.matches(ports) : socket == closing
@@ -98,13 +98,13 @@ extension Transfer {
         connection = .lost(mayHaveRequest: hasSentBody && synchronizer_may_be_received(closing, closeNotify))
     }
 
-    /// The maximum size of the record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the socket.
-    /// It has a head of 5 bytes, an initialization vector of 16, and 64 for the alert, an HMAC-SHA384 and padding (RFC 5246 §6.2.3.2).
-    /// A request is longer.
+    /// The maximum size of the record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the
+    /// socket. It has a head of 5 bytes, an initialization vector of 16, and 64 for the alert, an HMAC-SHA384 and padding (RFC 5246
+    /// §6.2.3.2). A request is longer.
     private static let maximumCloseNotify: Int32 = 85
 
-    /// Accepts the first line of a response, unless it can't be the response to this request. A server may respond before it has the
-    /// whole body of a request, but not before it has the head.
+    /// Accepts the first line of a response, unless it can't be the response to this request. A server may respond before it has
+    /// the whole body of a request, but not before it has the head.
     /// - Returns: Whether the line is accepted. If not, the transfer is aborted.
     func acceptFirstLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self), !namesRequest(line) else {

@@ -62,8 +62,8 @@ extension Transfer {
         becomeAnswered()
     }
 
-    /// Notes if the whole response has arrived over HTTP/2, where libcurl goes on reading, because of the other streams. It may have
-    /// taken the whole body of the request, and still wait for the server to take it.
+    /// Notes if the whole response has arrived over HTTP/2, where libcurl goes on reading, because of the other streams. It may
+    /// have taken the whole body of the request, and still wait for the server to take it.
     func noteAnswer() {
         if case .multiplexed = connection, body.hasArrived { becomeAnswered() }
     }

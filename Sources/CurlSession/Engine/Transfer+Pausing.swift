@@ -14,8 +14,8 @@ extension Transfer {
         return body.isEmpty && task.checkRoom()
     }
 
-    /// Decides what a transfer does that should pause. If a pause would hold up other transfers, it takes bytes ahead. Otherwise, it
-    /// pauses, or fails because too many bytes wait.
+    /// Decides what a transfer does that should pause. If a pause would hold up other transfers, it takes bytes ahead. Otherwise,
+    /// it pauses, or fails because too many bytes wait.
     /// - Returns: Whether the transfer takes bytes ahead.
     func takeAhead() -> Bool {
         guard pool.othersNeedConnection(of: self) else {

@@ -4,8 +4,8 @@ import Foundation
 /// Limits what a proxy may send in response to CONNECT. libcurl reads that response byte by byte, and does not stop while there are
 /// more bytes. So a response without end would keep the engine's thread, and with it all sessions.
 extension Transfer {
-    /// The maximum number of bytes of such a response that libcurl reads in one call. If there are no more bytes for the moment, the call
-    /// returns, and the time-outs apply.
+    /// The maximum number of bytes of such a response that libcurl reads in one call. If there are no more bytes for the moment,
+    /// the call returns, and the time-outs apply.
     private static let maximumReads = 64 << 10
 
     /// How often libcurl has asked whether it may go on, in one call.

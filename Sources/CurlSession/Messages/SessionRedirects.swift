@@ -4,8 +4,8 @@ import FoundationNetworking
 /// Decides which request follows a redirect (RFC 9110 §15.4). Pure.
 ///
 /// These rules apply to a session that an app uses directly: it follows redirects as `URLSession` does. The loads of a
-/// `Synchronizer` obey the rules of HTTPCaching instead (`RedirectRules.swift`). Those also forbid redirects from https to http, and
-/// redirects of a stream. If a redirect leads to another origin, they also drop fields that only look like credentials.
+/// `Synchronizer` obey the rules of HTTPCaching instead (`RedirectRules.swift`). Those also forbid redirects from https to http,
+/// and redirects of a stream. If a redirect leads to another origin, they also drop fields that only look like credentials.
 enum SessionRedirects {
     /// The maximum number of redirects that a task follows.
     static let limit = 20

@@ -30,7 +30,8 @@ struct AuthenticationFlow: Sendable {
         case cancel
     }
 
-    /// The maximum number of credentials that are tried. Without a limit, a delegate that always gives the same one would loop forever.
+    /// The maximum number of credentials that are tried. Without a limit, a delegate that always gives the same one would loop
+    /// forever.
     static let limit = 16
 
     private var candidates: [AuthenticationScheme] = []

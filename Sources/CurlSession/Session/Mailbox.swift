@@ -2,7 +2,8 @@ import Foundation
 
 /// The events that a task's delegate has not received. Pure.
 ///
-/// The mailbox delivers them in order. It delivers nothing after the end, and nothing while it waits for a decision of the delegate.
+/// The mailbox delivers them in order. It delivers nothing after the end, and nothing while it waits for a decision of the
+/// delegate.
 struct Mailbox {
     /// The number of undelivered bytes at which the transfer pauses.
     static let limit = 256 << 10
@@ -22,7 +23,8 @@ struct Mailbox {
     private var nextEvent = 0
     /// A drain is running, or has been scheduled on the delegate's queue.
     private var isScheduled = false
-    /// The decision of the delegate that the mailbox waits for. `isTimed`: the end waits for it, too, and the engine limits the time.
+    /// The decision of the delegate that the mailbox waits for. `isTimed`: the end waits for it, too, and the engine limits the
+    /// time.
     private var awaited: (decision: Int, isTimed: Bool)?
     private var lastDecision = 0
     /// Bytes of events that have not been delivered.
@@ -151,7 +153,8 @@ struct Mailbox {
     }
 
     /// Notes that the delegate has decided. Only the first call for a decision counts.
-    /// - Returns: Whether the caller must start a drain, and whether the engine has limited the time. Nil if the call does not count.
+    /// - Returns: Whether the caller must start a drain, and whether the engine has limited the time. Nil if the call does not
+    ///   count.
     mutating func decided(_ decision: Int) -> (mustDrain: Bool, wasTimed: Bool)? {
         guard let awaited, awaited.decision == decision else { return nil }
         self.awaited = nil

@@ -238,8 +238,8 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
         return checksum.value
     }
 
-    /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable. Does nothing if the
-    /// cache has taken the file.
+    /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable. Does nothing if
+    /// the cache has taken the file.
     package func drop() {
         if ForkedProcess.isCurrent { return }
         guard let name else { return }

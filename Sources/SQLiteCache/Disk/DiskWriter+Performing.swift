@@ -30,8 +30,8 @@ extension DiskWriter {
         }
     }
 
-    /// Passes the connection to `body`. If it can't be used, the database is opened again. If it is corrupt, its indexes are rebuilt
-    /// once; if that does not help, it is replaced.
+    /// Passes the connection to `body`. If it can't be used, the database is opened again. If it is corrupt, its indexes are
+    /// rebuilt once; if that does not help, it is replaced.
     ///
     /// - Parameter reports: whether users should know that `body` has failed.
     func attempt<T>(reports: Bool = true, _ body: (WriteConnection) throws -> T) -> Result<T, WriteFailure> {

@@ -164,8 +164,8 @@ final class WriteConnection {
         if try fileBytes() != bytes { try set(fileBytes: bytes) }
     }
 
-    /// The bytes that the body file of an entry counts; nil if the entry is corrupt. A file counts as long as its entry says, even if
-    /// it is missing, or if its user has made it longer through a hard link: that must not evict other entries.
+    /// The bytes that the body file of an entry counts; nil if the entry is corrupt. A file counts as long as its entry says, even
+    /// if it is missing, or if its user has made it longer through a hard link: that must not evict other entries.
     ///
     /// - Parameters:
     ///   - length: the length of the body according to the entry, or to an index.
@@ -195,8 +195,8 @@ final class WriteConnection {
         try add(fileBytes: FileSystem.nominalBytes(length: Int64(data.count)))
     }
 
-    /// Makes a file whose body has arrived the body file of an entry. The file keeps its name until the commit, where the file system
-    /// has links: if the transaction fails, or the process ends, the body is not lost.
+    /// Makes a file whose body has arrived the body file of an entry. The file keeps its name until the commit, where the file
+    /// system has links: if the transaction fails, or the process ends, the body is not lost.
     func adoptFile(_ path: String, id: Int64, length: Int) throws(SQLiteFailure) {
         replaceMoved(id)
         let place = files.movingPath(id)

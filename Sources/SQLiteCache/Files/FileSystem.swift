@@ -62,8 +62,8 @@ enum FileSystem {
         return paths.contains { self.status($0)?.isSameFile(as: status) == true }
     }
 
-    /// Removes a file, or a directory with its contents, as far as that is possible. First makes an own directory readable: it could
-    /// not be removed later, either.
+    /// Removes a file, or a directory with its contents, as far as that is possible. First makes an own directory readable: it
+    /// could not be removed later, either.
     static func remove(_ path: String) {
         if unlink(path) == 0 || status(path)?.isDirectory != true { return }
         resetMode(path)

@@ -5,8 +5,8 @@ import SynchronizerSupport
 ///
 /// The server announces all changes except one: it does not announce that the only entry of a URL was replaced after it had
 /// expired. While the server announces changes, the local level answers for each URL whose entries it has copied, until a change
-/// of the URL is announced, or all its entries have expired. When a lost connection is back, no copy counts, because the process may
-/// have missed a change. Pure: the caller holds the lock, and passes the time.
+/// of the URL is announced, or all its entries have expired. When a lost connection is back, no copy counts, because the process
+/// may have missed a change. Pure: the caller holds the lock, and passes the time.
 package struct Coherence: Sendable {
     /// A lookup of a URL at the server. If the URL changes before the lookup ends, its result must not be used.
     package struct Lookup: Sendable {

@@ -9,7 +9,8 @@ package struct Command: Sendable {
     }
 
     package let arguments: [Argument]
-    /// The keys of the command. In a cluster, they must be on one node, which runs the command; any node runs a command without keys.
+    /// The keys of the command. In a cluster, they must be on one node, which runs the command; any node runs a command without
+    /// keys.
     package let keys: [String]
 
     package init(_ words: [String], key: String? = nil) {

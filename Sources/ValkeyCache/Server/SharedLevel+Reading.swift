@@ -170,7 +170,8 @@
 
         /// Gives the local level the same entries as the server, as far as their bodies are known.
         ///
-        /// If another machine has replaced a response by one whose body only that machine has, the local level keeps its own response.
+        /// If another machine has replaced a response by one whose body only that machine has, the local level keeps its own
+        /// response.
         ///
         /// - Parameter copies: the copies in the local level before the server was asked. Later copies may be newer.
         func copy(

@@ -142,8 +142,8 @@
             }
         }
 
-        /// Keeps a copy unless the URL has changed since; returns whether the copy is kept. If the URL counts as copied from then on, this
-        /// also removes its other entries that may be obsolete.
+        /// Keeps a copy unless the URL has changed since; returns whether the copy is kept. If the URL counts as copied from then
+        /// on, this also removes its other entries that may be obsolete.
         ///
         /// - Parameter count: the number of the URL's entries; 0 if it is not known.
         @discardableResult

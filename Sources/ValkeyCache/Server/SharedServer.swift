@@ -29,7 +29,8 @@
         private let state = Locked(State())
         private let resolution = DispatchGroup()
         private let maximumIdle = 32
-        /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the server.
+        /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the
+        /// server.
         private let free = DispatchSemaphore(value: 64)
 
         init(_ address: ServerAddress, limit: TimeInterval, report: @escaping @Sendable (String) -> Void) {
@@ -93,8 +94,8 @@
             if !isKnown { report("the shared cache at \(address.name) refuses a key: \(why)") }
         }
 
-        /// Notes whether the server refuses to announce changes. As long as it does, no call uses it, because no machine would learn
-        /// what the others remove. The first refusal is logged.
+        /// Notes whether the server refuses to announce changes. As long as it does, no call uses it, because no machine would
+        /// learn what the others remove. The first refusal is logged.
         func announcementsAre(refused why: String?) {
             let isNew = state.withLock { state in
                 defer { state.refusal = why }

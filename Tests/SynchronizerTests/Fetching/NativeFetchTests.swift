@@ -75,25 +75,6 @@ struct NativeFetchTests {
         #expect(harness.session.asked.count == 2)
     }
 
-    @Test("a piece of a body is appended without a copy of the bytes so far")
-    func pieces() {
-        var reply = FakeReply(200, ["Content-Length": "1000000"])
-        reply.chunks = Array(repeating: Data(repeating: 1, count: 100_000), count: 10)
-        let harness = NativeHarness(reply)
-        let (fetch, addresses) = (Locked<NativeFetch?>(nil), Locked<[Int]>([]))
-        let started = harness.fetcher.fetch(harness.request(), options: FetchOptions(maximumBodySize: 1 << 20)) {
-            event in
-            guard case .received = event else { return }
-            let task = fetch.withLock { $0?.state.withLock { $0?.task } }
-            let address = task?.received.body.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
-            addresses.withLock { $0.append(address ?? 0) }
-        }
-        fetch.withLock { $0 = started as? NativeFetch }
-        started.proceed()
-        #expect(addresses.withLock { $0.count } == 10)
-        #expect(addresses.withLock { Set($0).count } == 1)
-    }
-
     @Test("a confirmed response is told apart from one that the server sent")
     func revalidated() {
         let harness = NativeHarness(cacheTime: 100) { request in

@@ -9,8 +9,8 @@ extension ManagedFetch {
         case notRequested
         /// The fetch takes no lease: the fetch that waits for it has one, or none is taken for the request.
         case notNeeded
-        /// The fetch sends its request without a lease, or has released the lease early. It still notes whether its response answers
-        /// other requests.
+        /// The fetch sends its request without a lease, or has released the lease early. It still notes whether its response
+        /// answers other requests.
         case without(key: String)
         case held(Lease)
 
