@@ -121,9 +121,7 @@ final class NativeFetch: Fetch {
     /// sent twice: the switch may be on again by now.
     private func beginAgain(insteadOf number: Int) {
         // Both the call that sent the request and its cancelled transfer may notice. The first of them takes the task.
-        guard let task = state.withLock({ $0?.takeTask(number) }) else { return }
-        task.transfer?.cancel()
-        task.sink?.abandon {}
+        guard dropTask(number) != nil else { return }
         if RetryPolicy.maySendAgain(request, isSafe: options.body != nil) { start() } else { finishMissed() }
     }
 
@@ -154,12 +152,19 @@ final class NativeFetch: Fetch {
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
     private func sendAgain(_ policy: URLRequest.CachePolicy) {
-        guard let task = state.withLock({ $0?.takeTask() }) else { return }
-        task.transfer?.cancel()
-        task.sink?.abandon {}
+        guard let task = dropTask() else { return }
         guard request.cachePolicy != .returnCacheDataDontLoad, !context.network.isOffline else { return finishMissed() }
         let again = request.with(policy)
         if task.isCacheOnly { wait(again) } else { send(again) }
+    }
+
+    /// Cancels the task that is running, so that its events no longer count; returns it. If `number` is given, only if the task has
+    /// that number.
+    private func dropTask(_ number: Int? = nil) -> NativeTask? {
+        let task = state.withLock { $0?.takeTask(number) }
+        task?.transfer?.cancel()
+        task?.sink?.abandon {}
+        return task
     }
 
     // MARK: - Events of the task
