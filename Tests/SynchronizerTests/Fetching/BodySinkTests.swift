@@ -51,9 +51,15 @@ struct BodySinkTests {
     @Test("of a cancelled load holds up lookups of its own URL only")
     func abandoned() async throws {
         let (sink, disk, bodies) = (sink(), DispatchSemaphore(value: 0), AbandonedBodies())
-        sink.tap.attach { _ in disk.wait() }
+        let writing = Collector<Int>()
+        sink.tap.attach { piece in
+            writing.append(piece.count)
+            disk.wait()
+        }
         sink.start()
         sink.append(Data(count: 10))
+        // A sink that is abandoned before its file is open writes nothing.
+        try await writing.wait(for: 1)
         bodies.keep(sink)
         bodies.wait(for: "http://a.example/other")
         let (waited, url) = (Collector<Bool>(), sink.cacheKey)
