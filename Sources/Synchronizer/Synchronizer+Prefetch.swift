@@ -29,10 +29,18 @@ extension Synchronizer {
     public func prefetch<R: Resource>(
         _ resources: some Sequence<R>, priority: LoadPriority = .low, to destination: PrefetchDestination = .memory
     ) -> PrefetchTask {
+        prefetch(identified: resources.map { ($0, $0.identity) }, priority: priority, to: destination)
+    }
+
+    /// As ``prefetch(_:priority:to:)``, for a caller that has the identities already.
+    package func prefetch<R: Resource>(
+        identified resources: [(R, ResourceIdentity)], priority: LoadPriority = .low,
+        to destination: PrefetchDestination = .memory
+    ) -> PrefetchTask {
         var outcomes: [PrefetchResult.Outcome?] = []
         var jobs: [(index: Int, job: LoadJob)] = []
-        for (index, resource) in resources.enumerated() {
-            let identity = identity(of: resource)
+        for (index, (resource, identity)) in resources.enumerated() {
+            let identity = completed(identity, of: resource)
             if identity.coalescingKey == nil {
                 outcomes.append(.skipped)
             } else if destination == .memory, known(resource, identity: identity) != nil {

@@ -88,8 +88,8 @@
             let tasks = Locked<[PrefetchTask]>([])
             let prefetches = ItemPrefetches<String> { path in
                 path == "/none" ? nil : URL(string: "https://example.com\(path)").map { DataResource(url: $0) }
-            } start: { resource in
-                let task = synchronizer.prefetch([resource])
+            } start: { resource, identity in
+                let task = synchronizer.prefetch(identified: [(resource, identity)])
                 tasks.withLock { $0.append(task) }
                 return task
             }
@@ -120,8 +120,8 @@
             let prefetches = ItemPrefetches<Int> { index in
                 let name = names.withLock { $0.indices.contains(index) ? $0[index] : nil }
                 return name.flatMap { URL(string: "https://example.com\($0)") }.map { DataResource(url: $0) }
-            } start: { resource in
-                let task = synchronizer.prefetch([resource])
+            } start: { resource, identity in
+                let task = synchronizer.prefetch(identified: [(resource, identity)])
                 tasks.withLock { $0.append(task) }
                 return task
             }
@@ -135,6 +135,31 @@
             #expect(await tasks.withLock { $0[2] }.result.cancelled == 1, "the second one shows nothing")
             gate.open()
             #expect(await tasks.withLock { $0[1] }.result.loaded == 1)
+        }
+
+        @Test("the prefetch of an item asks for its request once, and goes on while the token rotates")
+        func rotatingItems() async throws {
+            let gate = Gate()
+            let server = StubServer { request in
+                try await gate.wait()
+                return Reply(request["Authorization"] ?? "", fields: ["Cache-Control": "max-age=60"])
+            }
+            let synchronizer = server.synchronizer()
+            let (resource, tasks) = (Rotating(), Locked<[PrefetchTask]>([]))
+            let prefetches = ItemPrefetches<Int> { _ in
+                resource
+            } start: { resource, identity in
+                let task = synchronizer.prefetch(identified: [(resource, identity)])
+                tasks.withLock { $0.append(task) }
+                return task
+            }
+            prefetches.begin([0])
+            #expect(resource.calls.withLock { $0 } == 1)
+            prefetches.begin([0])
+            #expect(tasks.withLock { $0.count } == 1)
+            gate.open()
+            #expect(await tasks.withLock { $0[0] }.result.loaded == 1)
+            #expect(server.requests.map { $0["Authorization"] } == ["t1"])
         }
     }
 #endif

@@ -1,12 +1,22 @@
+import Foundation
 import Synchronizer
 
 /// The prefetches of the items of a list, each of which can be cancelled alone.
 @MainActor
 final class ItemPrefetches<Item: Hashable> {
-    /// Identifies what an item shows.
+    /// Identifies what an item shows. Headers do not count: an item shows the same with another token.
     private struct Content: Equatable {
-        let identity: ResourceIdentity
+        let url: URL?
+        let method: String?
+        let body: Data?
         let variant: ResourceVariant
+
+        init(_ request: URLRequest, variant: ResourceVariant) {
+            url = request.url
+            method = request.httpMethod
+            body = request.httpBody
+            self.variant = variant
+        }
     }
 
     private struct Prefetch {
@@ -22,14 +32,16 @@ final class ItemPrefetches<Item: Hashable> {
 
     /// - Parameters:
     ///   - resource: The resource of an item. Returns nil if there is nothing to prefetch.
-    ///   - start: Starts the prefetch of a resource.
+    ///   - start: Starts the prefetch of a resource with this identity.
     init<R: Resource>(
-        of resource: @escaping @MainActor (Item) -> R?, start: @escaping @MainActor (R) -> PrefetchTask
+        of resource: @escaping @MainActor (Item) -> R?,
+        start: @escaping @MainActor (R, ResourceIdentity) -> PrefetchTask
     ) {
         next = { item in
             guard let resource = resource(item) else { return nil }
-            let begin: @MainActor () -> PrefetchTask = { start(resource) }
-            return (Content(identity: resource.identity, variant: resource.variant), begin)
+            let identity = resource.identity
+            let begin: @MainActor () -> PrefetchTask = { start(resource, identity) }
+            return (Content(identity.request, variant: resource.variant), begin)
         }
     }
 

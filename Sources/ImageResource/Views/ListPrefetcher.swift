@@ -25,7 +25,9 @@
             synchronizer: Synchronizer = .shared, to destination: Synchronizer.PrefetchDestination = .memory,
             resource: @escaping @MainActor (IndexPath) -> R?
         ) {
-            prefetches = ItemPrefetches(of: resource) { synchronizer.prefetch([$0], to: destination) }
+            prefetches = ItemPrefetches(of: resource) { resource, identity in
+                synchronizer.prefetch(identified: [(resource, identity)], to: destination)
+            }
             super.init()
         }
 
