@@ -46,6 +46,8 @@ final class StubTransfer: Transfer {
         /// Nil once the transfer has finished or was cancelled.
         var receive: (@Sendable (TransferEvent) -> Void)?
         var task: Task<Void, Never>?
+        /// Whether the task is to be cancelled, also if it is not known yet.
+        var isCancelled = false
     }
 
     private let request: URLRequest
@@ -71,7 +73,7 @@ final class StubTransfer: Transfer {
         }
         let isCancelled = state.withLock { state in
             state.task = task
-            return state.receive == nil
+            return state.isCancelled
         }
         if isCancelled { task.cancel() }
     }
@@ -97,12 +99,17 @@ final class StubTransfer: Transfer {
     /// Ends the transfer because the network was switched off.
     func interrupt() {
         queue.async { self.deliver(.finished(NetworkSwitchedOff())) }
-        state.withLock { $0.task }?.cancel()
+        cancelTask()
     }
 
     func cancel() {
+        state.withLock { $0.receive = nil }
+        cancelTask()
+    }
+
+    private func cancelTask() {
         let task = state.withLock { state in
-            state.receive = nil
+            state.isCancelled = true
             return state.task
         }
         task?.cancel()
