@@ -146,8 +146,12 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
     private static func whyInvalid(_ url: URL?) -> String {
         guard let url else { return "cannot be loaded" }
         guard let scheme = url.scheme, !scheme.isEmpty else { return "cannot be loaded: the URL has no scheme" }
-        guard !["http", "https", "file", "data"].contains(scheme.lowercased()) else { return "cannot be loaded" }
-        return "cannot be loaded: the scheme \"\(scheme)\" is not supported (http, https, file and data are)"
+        switch scheme.lowercased() {
+        case "http", "https":
+            return "cannot be loaded: the method, the URL or a header contains a character that would end its line"
+        case "file", "data": return "cannot be loaded"
+        default: return "cannot be loaded: the scheme \"\(scheme)\" is not supported (http, https, file and data are)"
+        }
     }
 
     private static func words(for error: any Error) -> String {
