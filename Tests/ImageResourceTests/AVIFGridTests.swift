@@ -70,6 +70,30 @@
             #expect(throws: Self.mixedUp) { try BitmapImage.decode(file.data) }
         }
 
+        @Test("a grid of alpha in the file's order gives each tile its own alpha")
+        func alphaInOrder() throws {
+            let role = [UInt8]("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)
+            let properties = properties + [HEIFFile.box("auxC", [0, 0, 0, 0] + role)]
+            func alpha(_ type: String, _ data: [UInt8], size: UInt8) -> HEIFFile.Item {
+                .init(type: type, data: data, properties: [size, 2, 3, 5])
+            }
+            // The alpha of each tile is the brightness of the other.
+            var file = grid([2, 3])
+            file.properties = properties
+            file.items += [alpha("grid", file.items[0].data, size: 4)]
+            file.items += [1, 0].map { alpha("av01", tiles[$0].stream, size: 1) }
+            file.references += [.init(type: "auxl", from: 4, to: [1]), .init(type: "dimg", from: 4, to: [5, 6])]
+            let image = try BitmapImage.decode(file.data)
+            for number in [0, 1] {
+                let single = HEIFFile(
+                    items: [grid([2, 3]).items[number + 1], alpha("av01", tiles[1 - number].stream, size: 1)],
+                    properties: properties, references: [.init(type: "auxl", from: 2, to: [1])], brand: "avif")
+                let expected = try BitmapImage.decode(single.data)
+                #expect(image.cropped(x: number * Self.side, y: 0, width: Self.side, height: Self.side) == expected)
+                #expect(try expected != BitmapImage.decode(Samples.data("avif-tile-\(number + 1).avif")))
+            }
+        }
+
         /// Another item refers to the second tile before the grid does.
         private func secondFirst(_ order: [Int]) -> HEIFFile {
             var file = grid(order)
