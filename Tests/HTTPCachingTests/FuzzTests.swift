@@ -144,7 +144,7 @@ struct FuzzTests {
     @Test("never trap, and are never reason to reuse what says no-store", arguments: 0..<8)
     func fuzz(seed: Int) {
         var source = Source(numbers: SeededNumbers(seed: UInt64(seed)))
-        for round in 0..<Soak.count(6_000, inSoak: 30_000) {
+        for round in 0..<Soak.count(3_000, inSoak: 30_000) {
             if let complaint = Self.exercise(&source) {
                 Issue.record("seed \(seed), round \(round): \(complaint)")
                 return
@@ -155,7 +155,7 @@ struct FuzzTests {
     @Test("with no-store anywhere in a list never let a response be reused", arguments: 0..<4)
     func noStore(seed: Int) {
         var source = Source(numbers: SeededNumbers(seed: UInt64(1000 + seed)))
-        for round in 0..<Soak.count(2_000, inSoak: 10_000) {
+        for round in 0..<Soak.count(1_000, inSoak: 10_000) {
             let asked = source.request()
             var candidate = source.candidate(asked)
             candidate.response.fields.remove("Cache-Control")

@@ -13,8 +13,8 @@ struct ModelTests {
         (64 << 20, 256 << 20), (100_000, 256 << 20), (0, 256 << 20), (64 << 20, 0),
     ]
 
-    /// For each of the twenty seeds: 6,000 steps in all, and 100,000 in a soak.
-    private static let steps = Soak.count(300, inSoak: 5000)
+    /// For each of the twenty seeds: 4,000 steps in all, and 100,000 in a soak.
+    private static let steps = Soak.count(200, inSoak: 5000)
 
     @Test("random steps have the same effect on the cache as on a dictionary", arguments: UInt64(0)..<20)
     func randomSteps(_ seed: UInt64) throws {
@@ -39,7 +39,9 @@ struct ModelTests {
             let errors = Locked<[String]>([])
             DispatchQueue.concurrentPerform(iterations: runs.count) { index in
                 runs[index].withLock { run in
-                    do { try run.run(steps: 300) } catch { errors.withLock { $0.append("\(error)") } }
+                    do { try run.run(steps: Soak.count(150, inSoak: 300)) } catch {
+                        errors.withLock { $0.append("\(error)") }
+                    }
                 }
             }
             try #require(errors.withLock { $0 }.isEmpty)
