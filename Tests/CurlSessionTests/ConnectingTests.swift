@@ -14,7 +14,8 @@ import Testing
         let silent = try Descriptor.listening()
         defer { close(silent) }
         let bench = try Bench.overTLS(timed: TimedEngine())
-        bench.server["/"] = Reply("hello")
+        let gate = Gate()
+        bench.server["/"] = Reply("hello").waiting(for: gate)
         let server = try HTTP2Server { request, _ in HTTP2Server.Frame.response(request.stream, "hello") }
         if !speaksHTTP2 { server.relay.change { ($0.speaksHTTP2, $0.upstream) = (false, bench.server.port) } }
         let stalled = (0..<6).map { _ in
@@ -22,6 +23,8 @@ import Testing
         }
         let connection = try #require(Descriptor.accepted(silent))
         for _ in 0..<6 { bench.start { $0.url = server.relay.url() } }
+        if !speaksHTTP2 { try await gate.waitForArrivals(6) }  // none ends before all have a connection
+        gate.open()
         await bench.recorder.waitForEnds(6)
         #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 6)
         #expect(server.relay.counts.connections == (speaksHTTP2 ? 1 : 6))

@@ -158,8 +158,8 @@ import Testing
         for round in 0..<20 {
             let recorder = Recorder()
             let session = CurlSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
-            for _ in 0..<30 { session.dataTask(with: server.url()).resume() }
             let requests = server.counts.requests
+            for _ in 0..<30 { session.dataTask(with: server.url()).resume() }
             if round % 2 == 0 { try await server.wait(for: "a request") { $0.requests > requests } }
             session.invalidateAndCancel()
             await recorder.waitForInvalidation()

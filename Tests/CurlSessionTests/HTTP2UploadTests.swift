@@ -37,9 +37,11 @@ import Testing
         let bench = try Bench.overTLS(timed: clock)
         start(bench, server, size: size)
         while bench.recorder.body.count < 5 || sent(bench) < 100_000 { await Task.yield() }
-        await clock.settle()
-        clock.advance(2)
-        await bench.recorder.waitForEnds()
+        // Bytes that libcurl takes after the clock went on count as progress.
+        while bench.recorder.notes.withLock({ $0.ends }) == 0 {
+            await clock.settle()
+            clock.advance(2)
+        }
         #expect(bench.recorder.calls.last == .end(nil))
     }
 

@@ -156,6 +156,7 @@ import Testing
         return (pipe, stream)
     }
 
+    @discardableResult
     private func upload(_ stream: InputStream, on bench: Bench) async -> CurlTask {
         let task = bench.start {
             $0.httpMethod = "POST"
@@ -169,13 +170,12 @@ import Testing
     func `a response that is complete before the body of its request is the task's`(reply: Reply) async throws {
         let clock = TimedEngine()
         let bench = try Bench(timed: clock)
-        bench.server["/"] = reply
+        let gate = Gate()
+        bench.server["/"] = reply.waiting(for: gate)
         bench.server.answerEarly(at: "/")
         let (pipe, stream) = try Self.stalling()
-        bench.start {
-            $0.httpMethod = "POST"
-            $0.httpBodyStream = stream
-        }
+        await upload(stream, on: bench)  // bytes that are sent later would count as progress
+        gate.open()
         while bench.recorder.body.count < 5 { await Task.yield() }
         await clock.settle()
         clock.advance(2)

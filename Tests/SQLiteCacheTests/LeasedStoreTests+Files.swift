@@ -14,7 +14,7 @@ extension LeasedStoreTests {
         let lease = try lease(cache)
         let (url, key) = ("https://example.com/a", Checksum64.of("key"))
         let isRemoved = { self.file().isRemoved(Checksum64.of(url), since: clock.now, now: clock.now) }
-        cache.cache.writer.queue.suspend()
+        cache.cache.writer.suspend()
         cache.removeEntries(for: url)
         cache.abandon(lease)
         #expect(!isRemoved() && file().grant(key, at: clock.now.milliseconds, for: 5000) == .held)

@@ -65,7 +65,7 @@ struct LeasedStoreTests {
         clock.advance(by: 1)
         let (late, lateBody) = try Self.response("late", at: clock.now)
         clock.advance(by: 1)
-        cache.cache.writer.queue.suspend()
+        cache.cache.writer.suspend()
         if isUpdate {
             #expect(cache.update(try #require(cache.entries(for: late.url).first), to: late))
         } else {
@@ -165,7 +165,7 @@ struct LeasedStoreTests {
         let clock = ManualClock()
         let cache = directory.urlCache(time: clock)
         let first = try lease(cache)
-        cache.cache.writer.queue.suspend()
+        cache.cache.writer.suspend()
         let (response, cached) = try Self.response("x", at: clock.now)
         #expect(cache.store(response, as: cached) != nil)
         cache.release(first)
@@ -255,7 +255,7 @@ struct LeasedStoreTests {
         cache.change(store)
         cache.flush()
         let generation = try directory.generation
-        cache.writer.queue.suspend()
+        cache.writer.suspend()
         cache.change(.remove(id: 77, urlKey: key))
         cache.change(store)
         cache.writer.queue.resume()

@@ -159,7 +159,8 @@ struct PartialTests {
             file = nil
             let kept = try #require(place.kept(for: url).first, "\(number)")
             #expect(kept.count == 5)
-            file = kept.open()
+            // A sweep that has no processor holds the file's lock for longer than one attempt takes.
+            for _ in 0..<100 where file == nil { file = kept.open() }
             #expect(file != nil, "\(number)")
             file?.drop()
         }

@@ -113,7 +113,7 @@ struct PendingTests {
     @Test("while another process writes, 100,000 changes wait at most", arguments: [true, false])
     func busyLimit(areRemovals: Bool) throws {
         let cache = directory.cache(time: ManualClock())
-        cache.writer.queue.suspend()
+        cache.writer.suspend()
         cache.diskIsBusy()
         let urls = (0...100_000).map(url)
         cache.state.withLock { state in
@@ -135,7 +135,7 @@ struct PendingTests {
     @Test("the end of a program waits for the disk, for two seconds at most")
     func end() throws {
         let cache = directory.cache()
-        cache.writer.queue.suspend()
+        cache.writer.suspend()
         try store(cache, 1, size: 100)
         OpenCaches.flushAtExit([cache], within: 0)
         #expect(pending(cache).bodies == 100)
@@ -158,7 +158,7 @@ struct PendingTests {
         let cache = directory.cache(memory: 1 << 20, time: clock)
         for number in 0..<3 { try store(cache, number, size: 1) }
         cache.flush()
-        cache.writer.queue.suspend()
+        cache.writer.suspend()
         #expect(!cache.diskFailed())
         return cache
     }

@@ -134,7 +134,13 @@ extension TemporaryDirectory {
         var (total, counted) = (0, Set<UInt64>())
         // A directory may be gone before its files are listed.
         let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-        for path in names.map({ url.path + "/" + $0 }) {
+        // Databases that grow come before what may be removed meanwhile, the newest first. So the sum is no more than that of the
+        // moment when the first file is measured.
+        let databases = names.filter { $0.contains("/Database") }.sorted {
+            $0.compare($1, options: .numeric) == .orderedDescending
+        }
+        let ordered = databases + names.filter { !databases.contains($0) }
+        for path in ordered.map({ url.path + "/" + $0 }) {
             guard let status = FileSystem.status(path), counted.insert(UInt64(status.st_ino)).inserted else { continue }
             total += Int(FileSystem.allocatedBytes(path))
         }

@@ -67,7 +67,7 @@ struct RetryTests {
             let source = OneRemoval(url(1))
             released = source
             flush(writer, source)
-            writer.queue.sync { writer.queue.suspend() }  // no attempt is running when the source is released
+            writer.suspend()  // no attempt is running when the source is released
         }
         try other.execute(Schema.commit)
         writer.queue.resume()
@@ -238,7 +238,7 @@ struct RetryTests {
             try Refusal.write.during(in: directory) {
                 cache.change(.removeURL(url(1), urlKey: Checksum64.of(url(1))))
                 cache.flush()
-                cache.writer.queue.suspend()  // so that it does not try again by itself
+                cache.writer.suspend()  // so that it does not try again by itself
             }
             clock.advance(by: 1.5)
             try store(cache, 4)

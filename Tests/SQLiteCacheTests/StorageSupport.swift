@@ -183,3 +183,8 @@ final class OneRemoval: WriteSource {
     func takeUsageTimes() -> [Int64: Int64] { [:] }
     func putBack(usageTimes: [Int64: Int64]) {}
 }
+
+extension DiskWriter {
+    /// Suspends the queue between two of its blocks, so that none of them goes on.
+    func suspend() { queue.sync { queue.suspend() } }
+}

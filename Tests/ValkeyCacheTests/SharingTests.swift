@@ -82,12 +82,12 @@
         }
 
         @Test("the largest body that a reply can contain is shared, whatever the options say")
-        func largest() throws {
-            let cache = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }
+        func largest() async throws {
+            let cache = try await ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }.connected()
             #expect(cache.level.limits.sharedBody == 16 << 20)
             let body = Data(repeating: 7, count: 16 << 20)
             #expect(try cache.put(body) != nil)
-            let other = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = 1 << 30 }
+            let other = try await ValkeyURLCache.test(server.url) { $0.largestSharedBody = 1 << 30 }.connected()
             #expect(other.bodies() == [body])
         }
 

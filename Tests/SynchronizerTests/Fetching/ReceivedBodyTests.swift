@@ -104,8 +104,8 @@ struct ReceivedBodyTests {
                 var data = Data.inOwnPages(count: 16 << 20)
                 data.count = 100_000
             }
-            // Of thirty-two gigabytes; what other tests do meanwhile is less.
-            #expect(try addressSpace() - before < 8 << 30)
+            // Of sixteen gigabytes for each of the two; what other tests do meanwhile is less.
+            #expect(try addressSpace() - before < 12 << 30)
         }
 
         /// The bytes of addresses that this process has in use, in memory or not.
