@@ -31,7 +31,7 @@ struct FreshnessTable {
         var testDescription: String { "\(id) (\(section))" }
     }
 
-    static let forever = CacheControl.longestLifetime
+    static let forever = Double.maximumDeltaSeconds
     static let day = 86_400.0
 
     static let lifetimes = [

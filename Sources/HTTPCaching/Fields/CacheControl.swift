@@ -21,9 +21,6 @@ package struct CacheControl: Hashable, Sendable {
         package static let onlyIfCached = Flags(rawValue: 1 << 7)
     }
 
-    /// 2³¹ seconds, which means forever (§1.2.2).
-    package static let longestLifetime: TimeInterval = FieldScanner.forever
-
     package private(set) var flags: Flags = []
     package private(set) var maxAge: TimeInterval?
     package private(set) var minFresh: TimeInterval?

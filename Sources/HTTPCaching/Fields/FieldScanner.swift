@@ -9,9 +9,6 @@ struct FieldScanner {
     /// string that begins there has none, either.
     private var lacksClosingQuote = false
 
-    /// 2³¹ seconds, which means forever (RFC 9111 §1.2.2).
-    static let forever: Double = 2_147_483_648
-
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
@@ -92,12 +89,12 @@ struct FieldScanner {
         return skippedText
     }
 
-    /// Digits, as seconds; nil if there is none. A larger number than `forever` counts as `forever`.
+    /// Digits, as seconds; nil if there is none. A larger number than `maximumDeltaSeconds` counts as that.
     @inline(never)
     mutating func deltaSeconds() -> Double? {
         let start = position
         var value: Double = 0
-        while let digit = digit() { value = min(value * 10 + Double(digit), Self.forever) }
+        while let digit = digit() { value = min(value * 10 + Double(digit), .maximumDeltaSeconds) }
         return position > start ? value : nil
     }
 
@@ -193,4 +190,9 @@ extension String {
             return (tokens, isWellFormed)
         }
     }
+}
+
+extension Double {
+    /// The largest number of seconds, which means "for ever" (`delta-seconds`, RFC 9111 §1.2.2).
+    package static let maximumDeltaSeconds: Double = 2_147_483_648
 }

@@ -9,7 +9,7 @@ extension CacheRules {
     ) -> String? {
         guard let cacheTime, cacheTime >= 0, (200..<300).contains(status) else { return nil }
         guard overriding ? !restrictsCaching(fields) : !hasLifetime(fields) else { return nil }
-        return "max-age=\(Int(min(cacheTime, CacheControl.longestLifetime - 1)))"
+        return "max-age=\(Int(min(cacheTime, .maximumDeltaSeconds - 1)))"
     }
 
     private static func hasLifetime(_ fields: HTTPFields) -> Bool {

@@ -30,6 +30,6 @@ extension Freshness: CustomStringConvertible {
 extension TimeInterval {
     /// The whole number of seconds for `Age` (RFC 9111 §5.1): not negative, and at most 2³¹ − 1.
     package var wholeSeconds: Int {
-        isNaN ? 0 : Int(exactly: min(max(0, self), CacheControl.longestLifetime - 1).rounded(.down)) ?? 0
+        isNaN ? 0 : Int(exactly: min(max(0, self), .maximumDeltaSeconds - 1).rounded(.down)) ?? 0
     }
 }
