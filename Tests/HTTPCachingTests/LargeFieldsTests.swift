@@ -1,11 +1,13 @@
 import HTTPCaching
+import TestTraits
 import Testing
 
 /// Servers choose how long fields are, and the rules run on queues that other loads share. So each rule takes time in proportion to
-/// the size of its input. These inputs have some hundred kilobytes: in quadratic time, each of these tests would take minutes.
+/// the size of its input. These inputs have some hundred kilobytes, and in a soak about a megabyte: in quadratic time, each of these
+/// tests would take minutes.
 @Suite("Very long fields take no more than linear time")
 struct LargeFieldsTests {
-    private static let many = 30_000
+    private static let many = Soak.count(30_000, inSoak: 100_000)
 
     private func names(_ prefix: String) -> [String] { (0..<Self.many).map { "\(prefix)\($0)" } }
 

@@ -156,7 +156,7 @@
 
         @Test(
             "a WebP of many chunks has its size, and no orientation behind the first thousands",
-            arguments: [9, 50_000])
+            arguments: [9, Soak.count(50_000, inSoak: 1_000_000)])
         func manyChunks(_ count: Int) throws {
             let stored = try Samples.data("webp-turned.webp")
             let exif = try #require(stored.range(of: Data("EXIF".utf8))).lowerBound
@@ -167,7 +167,9 @@
             #expect(header.orientation == (count < 4096 ? ImageHeader(stored)?.orientation : .up))
         }
 
-        @Test("the size of an AVIF is not looked for behind thousands of boxes", arguments: [9, 50_000])
+        @Test(
+            "the size of an AVIF is not looked for behind thousands of boxes",
+            arguments: [9, Soak.count(50_000, inSoak: 1_000_000)])
         func manyBoxes(_ count: Int) throws {
             let stored = try Samples.data("avif-alpha.avif")
             let meta = try #require(stored.range(of: Data("meta".utf8))).lowerBound - 4
