@@ -97,6 +97,28 @@ limited() {
     return "$code"
 }
 
+# Starts a command beside the ones that follow; its output goes to a file. It ends with the script at the latest. There is one at a
+# time. With job control, the command and what it starts can be interrupted.
+beside='' beside_log=''
+start_beside() { # log, command…
+    beside_log=$1
+    shift
+    trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null || true' EXIT
+    set -m
+    "$@" >"$beside_log" 2>&1 &
+    beside=$!
+    set +m
+}
+
+# Waits for that command. Returns its code, and shows its output if it has failed.
+await_beside() {
+    local code=0
+    wait "$beside" || code=$?
+    beside=''
+    [[ $code -eq 0 ]] || cat "$beside_log" >&2
+    return "$code"
+}
+
 # The C libraries that the package needs: their names for pkg-config and their Debian packages.
 libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev
     libcurl:libcurl4-openssl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev'

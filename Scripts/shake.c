@@ -1,8 +1,6 @@
-// A library for LD_PRELOAD that delays tests at random, for Scripts/test-under-load: blocks and jobs of Dispatch, threads, and whoever
-// dispatches, starts or wakes them. So things happen in orders that are rare on a quiet machine.
-//
-// One in SHAKE_RATE calls (4 by default) is delayed, by 5 ms at most for what is called and by 20 ms for the caller. Programs that the
-// tests start are not delayed.
+// Delays blocks, jobs and threads at random, and also the threads that dispatch, start or wake them. So they run in orders that are
+// rare on a quiet machine. Scripts/test-under-load loads this library into the tests with LD_PRELOAD. Programs that the tests start
+// are not delayed.
 
 #define _GNU_SOURCE
 #include <Block.h>
@@ -16,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-// 0 if nothing is delayed.
-static uint64_t rate;
+// Whether this program is delayed.
+static int is_on;
 
 __attribute__((constructor)) static void begin(void) {
-    const char *given = getenv("SHAKE_RATE"), *name = strrchr(program_invocation_short_name, '.');
-    if (name && !strcmp(name, ".xctest")) rate = given ? strtoul(given, NULL, 10) : 4;
+    const char *extension = strrchr(program_invocation_short_name, '.');
+    is_on = extension && !strcmp(extension, ".xctest");
 }
 
 // A number for the calling thread (xorshift64).
@@ -37,42 +35,43 @@ static uint64_t random_number(void) {
     return number ^= number << 17;
 }
 
-static int is_chosen(void) { return rate && random_number() % rate == 0; }
+// Whether a call is delayed: one in four is.
+static int is_chosen(void) { return is_on && random_number() % 4 == 0; }
+
+static void delay_called(void) { usleep(random_number() % 5000); }
 
 static void delay_caller(void) {
     if (is_chosen()) usleep(random_number() % 20000);
 }
 
-// What runs later: a block's copy, or a function with its argument.
 struct work {
-    dispatch_block_t block;
     dispatch_function_t function;
     void *argument;
 };
 
-static struct work *copied(struct work work) {
-    struct work *copy = malloc(sizeof *copy);
-    *copy = work;
-    return copy;
-}
-
 static void run_late(void *argument) {
     struct work work = *(struct work *)argument;
     free(argument);
-    usleep(random_number() % 5000);
-    if (work.block) {
-        work.block();
-        Block_release(work.block);
-    } else {
-        work.function(work.argument);
-    }
+    delay_called();
+    work.function(work.argument);
+}
+
+static void run_block(void *block) {
+    ((dispatch_block_t)block)();
+    Block_release(block);
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+static void dispatch_late(dispatch_queue_t queue, void *argument, dispatch_function_t function) {
+    struct work *work = malloc(sizeof *work);
+    *work = (struct work){function, argument};
+    NEXT(dispatch_async_f)(queue, work, run_late);
+}
+
 void dispatch_async_f(dispatch_queue_t queue, void *argument, dispatch_function_t function) {
     if (is_chosen()) {
-        NEXT(dispatch_async_f)(queue, copied((struct work){.function = function, .argument = argument}), run_late);
+        dispatch_late(queue, argument, function);
     } else {
         NEXT(dispatch_async_f)(queue, argument, function);
     }
@@ -81,7 +80,7 @@ void dispatch_async_f(dispatch_queue_t queue, void *argument, dispatch_function_
 
 void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) {
     if (is_chosen()) {
-        NEXT(dispatch_async_f)(queue, copied((struct work){.block = Block_copy(block)}), run_late);
+        dispatch_late(queue, Block_copy(block), run_block);
     } else {
         NEXT(dispatch_async)(queue, block);
     }
@@ -107,7 +106,7 @@ struct start {
 static void *start_late(void *argument) {
     struct start start = *(struct start *)argument;
     free(argument);
-    usleep(random_number() % 5000);
+    delay_called();
     return start.function(start.argument);
 }
 
