@@ -52,7 +52,8 @@ struct Service {
         case ("slowest", 2): slowest(milliseconds: numbers[0], keys: numbers[1])
         case ("descriptors", 1): limit(.descriptors, numbers[0])
         case ("memory", 1): limit(.addressSpace, numbers[0])
-        default: -2
+        case ("fork", 0): useInFork()
+        default: fail("there is no command \(command) with \(numbers.count) numbers")
         }
     }
 

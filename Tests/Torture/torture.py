@@ -419,7 +419,7 @@ def forks(directory):
     count = 10 if options.short else 100
     for number in range(count):
         if child.ask("fork", timeout=15) != 0:
-            raise Trouble("hang: a forked process did not end")
+            raise Trouble("a forked process crashed, hung, or found something")
         child.ask("hammer", 20, 2, 20, 16)
     if child.ask("check", 0, 50) != 50:
         raise Trouble("lost: entries")
