@@ -103,7 +103,7 @@ beside='' beside_log=''
 start_beside() { # log, command…
     beside_log=$1
     shift
-    trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null || true' EXIT
+    trap '[[ -z $beside ]] || kill -- "-$beside" 2>/dev/null || true' EXIT
     set -m
     "$@" >"$beside_log" 2>&1 &
     beside=$!
