@@ -106,7 +106,7 @@ extension Synchronizer {
 
     private func invalidate(_ request: URLRequest) {
         let key = request.cacheKey
-        let dropped = memory.take { $0.identity.cacheKey == key }
+        let dropped = memory.take { $0.identity.cacheKey == key || $1.redirectKeys.contains { $0 == key } }
         let requests = [request] + Set(dropped.compactMap(\.trace.redirects.last)).map { URLRequest(url: $0) }
         fetcher.removeStoredSoon(for: requests)
         loader.invalidate(Set(requests.compactMap(\.cacheKey)))
@@ -157,6 +157,32 @@ extension Synchronizer {
         if let observer {
             observer.synchronizerDid(
                 SynchronizerEvent(load: nil, url: url(), kind: .cached(.memory), date: time.now))
+        }
+    }
+}
+
+extension Loader.Memory {
+    /// The memory of a synchronizer.
+    init(_ memory: MemoryCache<ObjectKey, LoadedObject>, time: any TimeSource, network: NetworkSwitch) {
+        recall = { memory.value(for: $0, now: time.now, anyAge: true) }
+        remember = { key, loaded in
+            let now = time.now
+            // The parse of an older response may end later.
+            let isNewer = { (old: LoadedObject) in old.order > loaded.order }
+            if loaded.mayBeKept(at: now) {
+                let expires = now < loaded.freshUntil ? loaded.freshUntil : .distantPast
+                memory.insert(loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isNewer)
+            } else {
+                memory.remove(key, unless: isNewer)  // an older object must not outlive this one
+            }
+        }
+        forgetObject = { memory.remove($0) }
+        forget = { keys in
+            memory.remove { keys.contains($0.identity.cacheKey) || $1.redirectKeys.contains(where: keys.contains) }
+        }
+        known = { job, now in
+            guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
+            return memory.answer(for: key, policy: use, at: now, network: network)
         }
     }
 }

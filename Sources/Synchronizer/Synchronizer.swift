@@ -83,36 +83,17 @@ public final class Synchronizer: Sendable {
             configuration.usesLowDataURLs
             || configuration.sessionConfiguration.requestCachePolicy != .useProtocolCachePolicy
         preparesRequests = configuration.prepare != nil
-        let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
-            guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
-            return memory.answer(for: key, policy: use, at: now, network: network)
-        }
+        let loaderMemory = Loader.Memory(memory, time: time, network: network)
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
             newestFirst: configuration.schedule == .newestFirst, gracePeriod: configuration.cancellationGracePeriod,
             retry: configuration.retry,
             timeLimit: configuration.timeoutForLoad, derivedObjects: configuration.derivedObjects,
-            memory: Loader.Memory(
-                recall: { memory.value(for: $0, now: time.now, anyAge: true) },
-                remember: { key, loaded in
-                    let now = time.now
-                    let isFresh = now < loaded.freshUntil
-                    // The parse of an older response may end later.
-                    let isNewer = { (old: LoadedObject) in old.order > loaded.order }
-                    if loaded.mayBeKept(at: now) {
-                        let expires = isFresh ? loaded.freshUntil : .distantPast
-                        memory.insert(
-                            loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isNewer)
-                    } else {
-                        memory.remove(key, unless: isNewer)  // an older object must not outlive this one
-                    }
-                },
-                forgetObject: { memory.remove($0) },
-                forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }, known: known),
+            memory: loaderMemory,
             hooks: configuration.hooks, isOffline: { network.isOffline }, observer: observer)
         network.whenOffline { [weak loader] in loader?.endBackOffs() }
-        prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
+        prefetcher = Prefetcher(loader: loader) { loaderMemory.known($0, time.now) }
         let stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
         // Objects must not stay in memory after another process or machine has removed their response.
         let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onRemoval {

@@ -113,7 +113,7 @@ struct FuzzTests {
         for (index, candidate) in stored.enumerated() {
             _ = CacheRules.confirmation(by: answer, asked: index, among: stored, for: request)
             _ = CacheRules.headUpdates(candidate, by: answer, for: request)
-            _ = Combination(of: candidate, with: 206, fields: answer, bodySize: source.numbers.below(12))
+            _ = CacheRules.combination(of: candidate, with: 206, fields: answer, bodySize: source.numbers.below(12))
             _ = CacheRules().expiration(of: candidate.response, at: Moment.arrival)
         }
     }

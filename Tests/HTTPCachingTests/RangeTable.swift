@@ -175,7 +175,7 @@ struct RangeTable {
     @Test("combine as the table says", arguments: combinations)
     func combination(_ test: Case) {
         let fields = HTTPFields(lines: "ETag: \(test.etag)\nContent-Range: bytes \(test.new)\nA: 2")
-        let made = Combination(of: test.old, with: 206, fields: fields, bodySize: test.size)
+        let made = CacheRules.combination(of: test.old, with: 206, fields: fields, bodySize: test.size)
         #expect((made == nil) == (test.result == nil), "\(test.testDescription)")
         guard let made, let result = test.result else { return }
         #expect((made.part?.contentRange ?? "whole") == result.part)
@@ -196,7 +196,7 @@ struct RangeTable {
         let stored = Self.part("0-5/10", size: 6, more: "\nContent-Digest: sha-256=:b2xk:\nRepr-Digest: sha-256=:YWxs:")
         let fields = HTTPFields(
             lines: "ETag: \"1\"\nContent-Range: bytes 6-9/10\nContent-Digest: sha-256=:bmV3:\nContent-MD5: bmV3")
-        let whole = Combination(of: stored, with: 206, fields: fields, bodySize: 4)?.response(
+        let whole = CacheRules.combination(of: stored, with: 206, fields: fields, bodySize: 4)?.response(
             from: stored.response, with: fields, bodySize: 10, requestTime: Moment.at(1), responseTime: Moment.at(2))
         #expect(whole?.status == 200)
         #expect(whole?.fields["Content-Digest"] == nil && whole?.fields["Content-MD5"] == nil)
@@ -206,7 +206,7 @@ struct RangeTable {
     @Test("combine by their dates where those are strong validators and there is no entity tag")
     func dates() {
         func combines(_ old: Candidate, _ new: String) -> Bool {
-            Combination(
+            CacheRules.combination(
                 of: old, with: 206, fields: HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
                 != nil
         }
@@ -230,7 +230,7 @@ struct RangeTable {
         let old = Candidate.response(
             "ETag: \"1\"\nContent-Range: bytes 0-4/10\nContent-Length: 4", status: 206, size: 4)
         let new = HTTPFields(lines: "ETag: \"1\"\nContent-Range: bytes 4-5/10")
-        #expect(Combination(of: old, with: 206, fields: new, bodySize: 2) == nil)
+        #expect(CacheRules.combination(of: old, with: 206, fields: new, bodySize: 2) == nil)
         #expect(CacheRules().decision(for: .get(), among: [old], at: Moment.arrival).summary == "forward")
     }
 

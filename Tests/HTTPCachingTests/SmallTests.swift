@@ -14,6 +14,11 @@ struct CacheKeyTests {
             ("http://a.example:8080/x", "http://a.example:8080/x"), ("http://[::1]:80/x", "http://[::1]/x"),
             ("http://[::1]/x", "http://[::1]/x"), ("http://U:P@A.example/x", "http://U:P@a.example/x"),
             ("http://a.example/x:80/Y?z#", "http://a.example/x:80/Y?z"), ("http://a.example/?", "http://a.example/?"),
+            ("http://a.example/x/../y", "http://a.example/y"), ("http://a.example/x/./y/.", "http://a.example/x/y/"),
+            ("http://a.example/../..", "http://a.example/"), ("http://a.example/x/%2E%2e/y", "http://a.example/y"),
+            ("http://a.example/x/.%2e?q=/../", "http://a.example/?q=/../"),
+            ("http://a.example/.x/..y/...", "http://a.example/.x/..y/..."),
+            ("http://a.example//x//../y", "http://a.example//x/y"),
             ("data:,x", "data:,x"), ("", ""), ("#", ""),
         ])
     func key(url: String, key: String) {

@@ -16,7 +16,7 @@ struct StoredFactsTests {
         let encoded = StoredFacts(deciding: candidate.response).encoded
         #expect(encoded.count == StoredFacts.encodedSize)
         var decided = candidate
-        decided.response.judge(by: try #require(encoded.withUnsafeBytes { StoredFacts(encoded: $0) }))
+        decided.response.decide(by: try #require(encoded.withUnsafeBytes { StoredFacts(encoded: $0) }))
         return decided
     }
 
@@ -43,7 +43,7 @@ struct StoredFactsTests {
         let other = Candidate.response("Cache-Control: max-age=600\nVary: *").response
         let plain = Candidate.response("Cache-Control: max-age=60").response
         var response = plain
-        response.judge(by: other.facts)
+        response.decide(by: other.facts)
         #expect(CacheRules().freshness(of: response, at: Moment.at(100)).lifetime == 600)
         #expect(!CacheRules.selects(response, for: .get()))
         #expect(Candidate(response, bodySize: 1).response.facts == other.facts)
@@ -62,7 +62,7 @@ struct StoredFactsTests {
     func equality() throws {
         let plain = Candidate.response("Cache-Control: max-age=60").response
         var response = plain
-        response.judge(by: Candidate.response("Cache-Control: max-age=600").response.facts)
+        response.decide(by: Candidate.response("Cache-Control: max-age=600").response.facts)
         #expect(response == plain && response.hashValue == plain.hashValue)
         let decoded = try JSONDecoder().decode(StoredResponse.self, from: JSONEncoder().encode(response))
         #expect(decoded == plain && decoded.facts == plain.facts)

@@ -57,6 +57,9 @@ struct StoringTable {
         Case("store.206-no-range", "3.3", status: 206, "Cache-Control: max-age=60", .status),
         Case("store.206-unit", "3.3", status: 206, "Cache-Control: max-age=60\nContent-Range: lines 0-4/10", .status),
         Case("store.206-several", "3.3", status: 206, "Content-Type: multipart/byteranges; boundary=x", .status),
+        Case(
+            "store.206-several-with-range", "RFC 9110 §15.3.7.2", status: 206,
+            "Content-Type: Multipart/Byteranges; boundary=x\nContent-Range: bytes 0-9/100", .status),
         Case("store.unknown-status", "3", status: 599, "Cache-Control: max-age=60"),
         Case("store.must-understand", "5.2.2.3", status: 200, "Cache-Control: max-age=60, must-understand, no-store"),
         Case(

@@ -97,7 +97,7 @@ struct CodingTests {
             }
         }
         let rest = HTTPFields([("ETag", "\"1\""), ("Content-Range", "bytes 4-5/10")])
-        _ = Combination(of: candidate, with: 206, fields: rest, bodySize: 2)
+        _ = CacheRules.combination(of: candidate, with: 206, fields: rest, bodySize: 2)
         _ = SharedLifetime.milliseconds(of: entry.response, at: now, staleRetention: 60)
         _ = entry.updated(to: entry.response, revision: 1)?.encoded
     }

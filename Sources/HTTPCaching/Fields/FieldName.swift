@@ -45,11 +45,18 @@ package enum FieldName {
     package static let upgrade = "Upgrade"
     package static let vary = "Vary"
 
+    /// Names that are compared byte by byte, in lower case.
+    enum Bytes {
+        static let cacheControl: StaticString = "cache-control"
+        static let contentEncoding: StaticString = "content-encoding"
+        static let vary: StaticString = "vary"
+    }
+
     /// Describe the body of a message (RFC 9110 §8).
     static let describingBody = [contentLength, contentEncoding, contentRange]
 
-    /// Decide which requests a stored response answers, and for how long (RFC 9111 §4.1, §4.2).
-    static let deciding = [age, cacheControl, date, expires, vary]
+    /// Decide which requests a stored response answers, for how long, and with which bytes (RFC 9111 §3.3, §4.1, §4.2).
+    static let deciding = [age, cacheControl, contentEncoding, contentRange, date, expires, vary]
 
     /// Digests of the content of one message (RFC 9530 §2, RFC 2616 §14.15).
     static let digestingContent = ["Content-Digest", "Content-MD5"]

@@ -173,7 +173,7 @@ extension String {
     }
 
     /// The tokens of a list such as `Vary` (RFC 9110 §5.6.1); members that are not tokens are left out.
-    var listedTokens: [String] { tokenList.tokens }
+    package var listedTokens: [String] { tokenList.tokens }
 
     /// The tokens of a list, and whether all of its members are tokens.
     @inline(never)

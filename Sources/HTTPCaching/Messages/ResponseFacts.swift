@@ -12,12 +12,12 @@ struct ResponseFacts {
     }
 
     private mutating func add(_ name: UnsafeBufferPointer<UInt8>, value: HTTPFields.Value) {
-        switch name.count {
-        case 4 where sameName(name, "vary"): vary.append(value.text)
-        case 13 where sameName(name, "cache-control"): control.add(value.text)
-        case 16 where sameName(name, "content-encoding"):
+        if sameName(name, FieldName.Bytes.vary) {
+            vary.append(value.text)
+        } else if sameName(name, FieldName.Bytes.cacheControl) {
+            control.add(value.text)
+        } else if sameName(name, FieldName.Bytes.contentEncoding) {
             hasContentCoding = hasContentCoding || !HTTPFields.same(value.text, "identity")
-        default: break
         }
     }
 

@@ -34,7 +34,7 @@ public struct StoredResponse: Hashable, Sendable, Codable {
 
     /// Sets ``facts``, whatever the fields say. They apply until the response's status, fields, times or injected
     /// `Cache-Control` change.
-    package mutating func judge(by facts: StoredFacts) { decision.facts = facts }
+    package mutating func decide(by facts: StoredFacts) { decision.facts = facts }
 
     /// Bytes `range` of a representation; `completeLength` is nil if the server did not state it.
     package struct Part: Hashable, Sendable, Codable {

@@ -33,7 +33,7 @@ public struct Candidate: Hashable, Sendable {
 package struct Selection: Hashable, Sendable {
     /// The position of the response among the candidates.
     package let index: Int
-    package let freshness: Freshness
+    package var freshness: Freshness
     package var answer: Answer
     package var explanation: Explanation
 
@@ -58,6 +58,8 @@ package struct Selection: Hashable, Sendable {
         case .part(let part, let bytes):
             fields[FieldName.contentRange] = part.contentRange
             fields[FieldName.contentLength] = String(bytes.count)
+            // A digest of the stored content is not one of this part (RFC 9530 §2).
+            fields.remove(FieldName.digestingContent)
             return (206, fields)
         }
     }

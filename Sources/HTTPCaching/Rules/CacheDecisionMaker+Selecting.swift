@@ -74,7 +74,8 @@ extension CacheDecisionMaker {
             guard let missing = missing(from: candidate, siblingVary: siblingVary) else { continue }
             let response = candidate.response
             let freshness = rules.freshness(of: response, at: now)
-            var fields = HTTPFields([(FieldName.range, "bytes=\(missing)-")])
+            var fields = request.directiveFields
+            fields.add(FieldName.range, value: "bytes=\(missing)-")
             let date = response.facts.contains(.hasStrongDate) ? response.fields.lastModified : nil
             if let validator = response.fields.entityTag ?? date {
                 fields.add(FieldName.ifRange, value: validator)

@@ -19,7 +19,7 @@ extension CacheDecisionMaker {
         guard mayUseNetwork, request.isRetrieval, !conditions.isEmpty else {
             return outbound(selection.explanation, fallback: selection)
         }
-        var fields = directiveFields
+        var fields = request.directiveFields
         fields.replace(with: conditions)
         return .validate(selection, fields)
     }

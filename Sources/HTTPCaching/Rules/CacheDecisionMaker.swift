@@ -44,18 +44,7 @@ struct CacheDecisionMaker {
     }
 
     func outbound(_ reason: Explanation, fallback: Selection? = nil) -> CacheDecision {
-        mayUseNetwork ? .forward(directiveFields, fallback: fallback, reason) : .refuse(reason)
-    }
-
-    /// The fields that pass the policy on to caches between here and the server, unless the caller sets `Cache-Control`.
-    var directiveFields: HTTPFields {
-        guard !request.fields.contains(FieldName.cacheControl) else { return HTTPFields() }
-        switch request.policy {
-        case .reloadIgnoringLocalAndRemote:
-            return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
-        case .reloadRevalidating: return HTTPFields([(FieldName.cacheControl, "max-age=0")])
-        default: return HTTPFields()
-        }
+        mayUseNetwork ? .forward(request.directiveFields, fallback: fallback, reason) : .refuse(reason)
     }
 
     private func decision(on selection: Selection, of response: StoredResponse) -> CacheDecision {
@@ -105,5 +94,18 @@ struct CacheDecisionMaker {
         let window = facts.staleWhileRevalidate ?? rules.staleWhileRevalidate
         // The validation in the background is a GET, so it can't validate the response to a reusable request.
         return window > 0 && !request.isReusable && freshness.staleness <= window ? .staleWhileRevalidate : nil
+    }
+}
+
+extension CacheRequest {
+    /// The fields that pass the policy on to caches between here and the server, unless the caller sets `Cache-Control`.
+    package var directiveFields: HTTPFields {
+        guard !fields.contains(FieldName.cacheControl) else { return HTTPFields() }
+        switch policy {
+        case .reloadIgnoringLocalAndRemote:
+            return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
+        case .reloadRevalidating: return HTTPFields([(FieldName.cacheControl, "max-age=0")])
+        default: return HTTPFields()
+        }
     }
 }

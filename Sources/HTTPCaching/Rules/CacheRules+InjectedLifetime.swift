@@ -8,11 +8,12 @@ extension CacheRules {
         status: Int, fields: HTTPFields, cacheTime: TimeInterval?, overriding: Bool
     ) -> String? {
         guard let cacheTime, cacheTime >= 0, (200..<300).contains(status) else { return nil }
-        guard overriding ? !restrictsCaching(fields) : !hasLifetime(fields) else { return nil }
+        guard overriding ? !restrictsCaching(fields) : !saysLifetime(fields) else { return nil }
         return "max-age=\(Int(min(cacheTime, .maximumDeltaSeconds - 1)))"
     }
 
-    private static func hasLifetime(_ fields: HTTPFields) -> Bool {
+    /// Whether the server says for how long the response may be used, or that it may not be used again.
+    package static func saysLifetime(_ fields: HTTPFields) -> Bool {
         fields.contains(FieldName.cacheControl) || fields.contains(FieldName.expires)
     }
 

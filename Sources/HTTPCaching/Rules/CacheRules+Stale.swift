@@ -34,6 +34,7 @@ extension CacheRules {
             permission = .staleIfError
         }
         var served = selection
+        served.freshness = freshness
         served.explanation = .staleAllowed(freshness, permission)
         return served
     }

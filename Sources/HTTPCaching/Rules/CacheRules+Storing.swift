@@ -17,7 +17,7 @@ extension CacheRules {
         let facts = ResponseFacts(fields)
         guard request.isReusable || answersGET(request, fields: fields, facts: facts) else { return .method }
         guard status >= 200, status != 304, !answersCondition(status) else { return .status }
-        guard !RequestFacts(request).control.contains(.noStore) else { return .requestNoStore }
+        guard !forbidsStoring(request) else { return .requestNoStore }
         guard !facts.forbidsStoring(status: status) else { return .noStore }
         guard !facts.variesOnEverything else { return .variesOnEverything }
         guard status != 206 || (part(of: fields) != nil && !request.isReusable) else { return .status }
@@ -25,6 +25,11 @@ extension CacheRules {
         let needsLifetime = request.isReusable && !request.isRetrieval
         guard !needsLifetime || facts.control.maxAge != nil || facts.hasExpires else { return .notCacheable }
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
+    }
+
+    /// Whether no part of the response may be stored (RFC 9111 §5.2.1.5).
+    package static func forbidsStoring(_ request: CacheRequest) -> Bool {
+        RequestFacts(request).control.contains(.noStore)
     }
 
     /// Whether a status answers a condition or a range of its request (RFC 9110 §15.5.13, §15.5.17). `Vary` does not name these
@@ -50,7 +55,9 @@ extension CacheRules {
 
     /// The part that a 206 contains according to its `Content-Range`; nil if it has no valid one, or several (§3.3).
     package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
-        fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))
+        let isMultipart = fields[FieldName.contentType]?.lowercased().hasPrefix("multipart/byteranges")
+        return isMultipart == true
+            ? nil : fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))
     }
 
     /// The part to store of a 206 with `bodySize` bytes of body; nil if it must not be stored.

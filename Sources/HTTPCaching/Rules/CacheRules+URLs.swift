@@ -1,12 +1,14 @@
 extension CacheRules {
     /// The key under which responses for a URI are stored: the URI without its fragment, with scheme and host in lower case,
-    /// without a default port, and with `/` for an empty path. So equivalent URIs share an entry (RFC 9110 §4.2.3).
+    /// without a default port, with `/` for an empty path, and without dot segments. So equivalent URIs share an entry (RFC 9110
+    /// §4.2.3, RFC 3986 §6.2.2.3).
     package static func cacheKey(of url: String) -> String {
         if url.withBytes(isKeyAlready) { return url }
         let key = url.prefix { $0 != "#" }
         guard let parts = URIParts(key) else { return String(key) }
-        let needsSlash = parts.rest.isEmpty || parts.rest.utf8.first == UInt8(ascii: "?")
-        return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + (needsSlash ? "/" : "") + parts.rest
+        let path = parts.rest.prefix { $0 != "?" }
+        let query = parts.rest[path.endIndex...]
+        return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + withoutDotSegments(path) + query
     }
 
     /// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
@@ -15,6 +17,23 @@ extension CacheRules {
             return false
         }
         return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
+    }
+
+    /// The path without its segments `.` and `..`, which may be percent-encoded; `/` for an empty path (RFC 3986 §5.2.4).
+    private static func withoutDotSegments(_ path: Substring) -> String {
+        var kept: [Substring] = []
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            switch segment.lowercased() {
+            case ".", "%2e": break
+            case "..", ".%2e", "%2e.", "%2e%2e": _ = kept.popLast()
+            default:
+                kept.append(segment)
+                continue
+            }
+            if index == segments.count - 1 { kept.append("") }
+        }
+        return "/" + kept.joined(separator: "/")
     }
 
     /// Makes a URI reference absolute (RFC 3986 §5.2); nil if it is malformed.
@@ -87,9 +106,14 @@ private struct URIParts {
 private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var slashes = 0
     var port: Int?
+    var previous = UInt8(0)
     for byte in bytes {
+        defer { previous = byte }
         switch byte {
         case UInt8(ascii: "#"): return false
+        // A segment that begins like this may be a dot segment.
+        case UInt8(ascii: "."), UInt8(ascii: "%"):
+            if slashes == 3, previous == UInt8(ascii: "/") { return false }
         case UInt8(ascii: "/"): slashes += 1
         case _ where slashes == 3: continue
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "["):

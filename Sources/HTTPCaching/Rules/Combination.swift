@@ -8,7 +8,7 @@ package struct Combination: Hashable, Sendable {
 
     /// Nil if the parts do not combine: they have no common strong validator, there is a gap between them, or the headers
     /// contradict each other or the lengths of the bodies.
-    package init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
+    init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
         guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize,
             let old = candidate.part,
             candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
@@ -66,5 +66,14 @@ extension Candidate {
     /// Whether the stored `Content-Range` describes the stored body.
     var isConsistent: Bool {
         response.part.map { CacheRules.part(of: response.fields)?.range == $0.range } ?? true
+    }
+}
+
+extension CacheRules {
+    /// How the part in a new response and a stored part combine; nil if they do not.
+    package static func combination(
+        of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int
+    ) -> Combination? {
+        Combination(of: candidate, with: status, fields: fields, bodySize: bodySize)
     }
 }

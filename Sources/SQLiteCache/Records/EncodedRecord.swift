@@ -163,7 +163,7 @@ extension StoredRecord {
             fields: try reader.fields(of: bytes),
             requestTime: requestTime, responseTime: responseTime)
         try readOptionalParts(from: &reader, traits: traits)
-        response.judge(by: facts)
+        response.decide(by: facts)
     }
 
     private mutating func readOptionalParts(

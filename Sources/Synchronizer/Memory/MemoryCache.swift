@@ -90,16 +90,19 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    package func remove(where matches: (Key) -> Bool) {
+    package func remove(where matches: (Key, Value) -> Bool) {
         _ = take(where: matches)
     }
 
-    /// Removes the matching values and returns them. Checks keys without the lock: values inserted during the check may stay.
-    package func take(where matches: (Key) -> Bool) -> [Value] {
-        let matching = state.withLock { $0.entries.allKeys }.filter(matches)
+    /// Removes the matching values and returns them. Checks values without the lock: those inserted during the check may stay.
+    package func take(where matches: (Key, Value) -> Bool) -> [Value] {
+        let all = state.withLock { state in
+            state.entries.allKeys.compactMap { key in state.entries[key].map { (key, $0.value) } }
+        }
+        let matching = all.filter(matches)
         let dropped = state.withLock { state in
             defer { state.dropped = [] }
-            matching.forEach { state.remove($0) }
+            matching.forEach { state.remove($0.0) }
             return state.dropped
         }
         return dropped.map(\.entry.value)

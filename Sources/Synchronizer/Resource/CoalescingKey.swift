@@ -105,8 +105,7 @@ struct CoalescingKey: Hashable, Sendable {
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
         var selecting: [String: String] = [:]
         for (name, value) in fields {
-            let name = name.lowercased()
-            if !tracing.contains(name) { selecting[name] = value }
+            if !isTracing(name) { selecting[name.lowercased()] = value }
         }
         return selecting.isEmpty ? nil : selecting
     }
@@ -116,6 +115,8 @@ struct CoalescingKey: Hashable, Sendable {
         [FieldName.cacheControl, FieldName.pragma, FieldName.range].contains { HTTPFields.same($0, name) }
             || name.lowercased().hasPrefix("if-")
     }
+
+    static func isTracing(_ name: String) -> Bool { tracing.contains(name.lowercased()) }
 
     /// Tracing headers: they differ from request to request, and never select a response.
     private static let tracing: Set<String> = [

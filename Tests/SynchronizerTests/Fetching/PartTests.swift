@@ -32,6 +32,42 @@ struct PartTests {
         #expect(harness.transport.requests.count == 1)
     }
 
+    @Test("has no digest of the content that it was cut from (RFC 9530 §2)")
+    func slicedDigest() {
+        let fields = [
+            "Cache-Control": "max-age=60", "Content-Digest": "sha-256=:YWxs:", "Repr-Digest": "sha-256=:YWxs:",
+        ]
+        let harness = FetchHarness(FakeReply(200, fields, "0123456789"))
+        harness.load()
+        let events = harness.load("http://a.example/x", Self.range("2-4"))
+        #expect(events.field("Content-Digest") == nil)
+        #expect(events.field("Repr-Digest") == "sha-256=:YWxs:", "that is the digest of the whole")
+    }
+
+    @Test("is not cut from a coded body, even if the server marks the name of its coding as removable")
+    func hiddenCoding() {
+        let fields = [
+            "Cache-Control": "max-age=60, no-cache=\"Content-Encoding\"", "Content-Encoding": "gzip", "ETag": "\"1\"",
+        ]
+        let harness = FetchHarness(FakeReply(200, fields, "0123456789"))
+        harness.load()
+        harness.load("http://a.example/x", Self.range("2-4"))
+        #expect(harness.transport.requests.count == 2)
+    }
+
+    @Test("passes the policy on when its rest is requested, and when the rest does not fit")
+    func policyOfCompletion() {
+        let harness = FetchHarness { request in
+            request.value(forHTTPHeaderField: "Range") == "bytes=4-"
+                ? Self.part("4-9/10", "456789", etag: "\"2\"") : Self.part("0-3/10", "0123")
+        }
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.load { $0.cachePolicy = .reloadRevalidatingCacheData }
+        let sent = harness.transport.requests.dropFirst()
+        #expect(sent.map { $0.value(forHTTPHeaderField: "Range") } == ["bytes=4-", nil])
+        #expect(sent.allSatisfy { $0.value(forHTTPHeaderField: "Cache-Control") == "max-age=0" })
+    }
+
     @Test("is stored, and answers requests for ranges within it")
     func stored() {
         let harness = FetchHarness(Self.part("2-5/10", "2345"))

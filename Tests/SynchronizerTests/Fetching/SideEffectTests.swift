@@ -49,6 +49,31 @@ struct SideEffectTests {
         #expect(harness.store.all.isEmpty)
     }
 
+    @Test("no part of a response to a request with no-store is stored (RFC 9111 §5.2.1.5)", arguments: ["HEAD", "GET"])
+    func requestNoStore(method: String) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))
+        harness.load()
+        harness.transport.serve { _ in
+            FakeReply(method == "HEAD" ? 200 : 304, ["Cache-Control": "max-age=600", "ETag": "\"1\"", "A": "2"])
+        }
+        harness.load { request in
+            request.httpMethod = method
+            request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+            if method == "GET" { request.setValue("\"1\"", forHTTPHeaderField: "If-None-Match") }
+        }
+        #expect(harness.transport.requests.count == 2)
+        #expect(harness.store.all.map { $0.fields["A"] } == ["1"])
+    }
+
+    @Test("a HEAD is answered from a stored body that is too large for a load")
+    func headOfLargeBody() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        let answer = harness.load(harness.request { $0.httpMethod = "HEAD" }, limit: 2)
+        #expect(answer.source == .cache)
+        #expect(harness.transport.requests.count == 1)
+    }
+
     @Test("a fresh GET entry answers a HEAD, and a HEAD response freshens a stale one")
     func head() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))

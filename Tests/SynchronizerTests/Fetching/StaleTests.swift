@@ -22,6 +22,32 @@ struct StaleTests {
                 == "stale: age 100 s of 60 s (max-age), allowed while the server is unreachable")
     }
 
+    @Test("has the age that it has when the request fails, not when it was sent (RFC 9111 §5.1)")
+    func ageAfterTimeout() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { [clock = harness.clock] _ in
+            clock.advance(by: 60)
+            return .failure(.timedOut)
+        }
+        let events = harness.load()
+        #expect(events.field("Age") == "160")
+        #expect(events.fetched?.trace.age == 160)
+    }
+
+    @Test("is stale if it has expired when the request fails")
+    func expiredMeanwhile() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.transport.serve { [clock = harness.clock] _ in
+            clock.advance(by: 70)
+            return .failure(.timedOut)
+        }
+        let events = harness.load { $0.setValue("min-fresh=61", forHTTPHeaderField: "Cache-Control") }
+        #expect(events.source == .stale)
+    }
+
     /// What the URL begins with, how the connection fails, whether what is stale may serve.
     static let failures: [(String, URLError.Code, Bool)] =
         [

@@ -45,9 +45,13 @@ struct Answer: Sendable {
         }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
         (fetched.file, fetched.entry, fetched.storedChecksum, fetched.offer) = (file, entry, storedChecksum, offer)
-        fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
-            by: head, maySendCookies: step.request.httpShouldHandleCookies)
+        fetched.isForThisLoadOnly = isBoundToSession
+        fetched.limit(by: step.redirectLimits)
         return .success(fetched)
+    }
+
+    var isBoundToSession: Bool {
+        step.cacheRequest.isBoundToSession(by: head, maySendCookies: step.request.httpShouldHandleCookies)
     }
 }
 

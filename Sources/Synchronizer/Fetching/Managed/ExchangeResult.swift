@@ -60,7 +60,7 @@ extension Exchange {
     }
 
     private func combination(of selection: Selection, from start: Int, bodySize: Int) -> Combination? {
-        let combination = Combination(
+        let combination = CacheRules.combination(
             of: step.entries[selection.index].candidate, with: received.status, fields: received.fields,
             bodySize: bodySize)
         return combination?.part == nil && combination?.before == 0..<start ? combination : nil

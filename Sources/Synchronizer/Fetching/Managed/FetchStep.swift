@@ -12,10 +12,15 @@ struct FetchStep: Sendable {
     var entries: [CacheEntry]
     var decision: CacheDecision
     var trace: LoadTrace
+    /// What the redirects before this step allow of the object in memory.
+    var redirectLimits = RedirectLimits()
 
     var candidates: [Candidate] { entries.map(\.candidate) }
 
     var context: SynchronizerError.Context { .init(url: url, trace: trace) }
+
+    /// Looks the request up again.
+    var again: ManagedFetch.Start { .request(request, trace, redirectLimits) }
 
     /// The step without bodies, for the network: very many steps may wait, and an entry may change in the meantime.
     var withoutBodies: FetchStep {
@@ -100,6 +105,6 @@ extension FetchStep {
             request: request, url: url, cacheRequest: plainGET, lookupMoment: lookupMoment, entries: entries,
             decision: fields.isEmpty
                 ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
-            trace: trace)
+            trace: trace, redirectLimits: redirectLimits)
     }
 }

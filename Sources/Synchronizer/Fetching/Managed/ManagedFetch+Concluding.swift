@@ -54,7 +54,7 @@ extension ManagedFetch {
         step.cacheRequest.sessionHeaders = HTTPFields(context.transport.sessionHeaders(for: step.request))
         removePart(of: step)
         exchange.file?.drop()  // the file may have that part, followed by bytes that do not belong to it
-        step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
+        step.decision = .forward(step.cacheRequest.directiveFields, fallback: nil, .mismatch)
         return .sendAgain(step)
     }
 
@@ -88,7 +88,7 @@ extension ManagedFetch {
     /// has other cookies by now, or if it has sent a credential that the request does not show.
     private func replacement(after exchange: Exchange) -> (FetchStep, Selection)? {
         let old = exchange.step
-        guard let step = step(from: .request(old.request, old.trace)),
+        guard let step = step(from: old.again),
             Set(step.cacheRequest.sessionHeaders.lines) == Set(old.cacheRequest.sessionHeaders.lines)
         else { return nil }
         switch step.decision {
@@ -115,7 +115,7 @@ extension ManagedFetch {
         let response = isConfirmed ? exchange.freshened(entry.response) : entry.response
         let offer = offer(for: selection, of: step)
         return .answer(
-            answer(step, with: selection, of: response, body: body, offer: offer, validated: true),
+            answer(step, with: selection, of: response, body: body, offer: offer, validated: isConfirmed),
             isConfirmed ? .freshen(entry, to: response, body: whole.data) : .none(nil))
     }
 

@@ -80,9 +80,9 @@ extension ManagedFetch {
 
     /// Looks the request of the step up again, and runs it. A background validation continues unless the entry is fresh by now.
     func lookUpAgain(_ old: FetchStep) {
-        guard options.purpose == .refresh, let step = step(from: .request(old.request, old.trace)),
+        guard options.purpose == .refresh, let step = step(from: old.again),
             case .reuseWhileRevalidating(let selection, let fields) = step.decision
-        else { return run(.request(old.request, old.trace)) }
+        else { return run(old.again) }
         run(.step(step.refreshing(selection, fields: fields)))
     }
 

@@ -10,8 +10,9 @@ extension ManagedFetch {
             lookUp(
                 request, trace: LoadTrace(),
                 headers: context.transport.sessionHeaders(for: request, knowing: options.sessionCookies))
-        case .request(let request, let trace): lookUp(request, trace: trace)
-        case .offline(let request, let trace): lookUp(request, trace: trace, isOffline: true)
+        case .request(let request, let trace, let limits): lookUp(request, trace: trace, redirectLimits: limits)
+        case .offline(let request, let trace, let limits):
+            lookUp(request, trace: trace, redirectLimits: limits, isOffline: true)
         // Without the network, the cache is the last resort: another load may have stored a response since the miss.
         case .miss(let request): lookUp(request, trace: LoadTrace(), entries: context.network.isOffline ? nil : [])
         case .step(let step): step
@@ -20,8 +21,8 @@ extension ManagedFetch {
 
     /// Looks up the entries, unless they are given. Entries that are too large for the caller are ignored, and not read.
     private func lookUp(
-        _ request: URLRequest, trace: LoadTrace, headers: [String: String]? = nil, entries: [CacheEntry]? = nil,
-        isOffline: Bool = false
+        _ request: URLRequest, trace: LoadTrace, redirectLimits: RedirectLimits = RedirectLimits(),
+        headers: [String: String]? = nil, entries: [CacheEntry]? = nil, isOffline: Bool = false
     ) -> FetchStep? {
         guard let url = request.url else { return nil }
         switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
@@ -33,13 +34,14 @@ extension ManagedFetch {
             guard cacheRequest.isWellFormed else { return nil }
             let moment = context.refreshes.moment
             let found = entries ?? lookUp(cacheRequest)
-            let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }
+            let largest = cacheRequest.method == "HEAD" ? .max : options.maximumBodySize
+            let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= largest }
             let acceptable = found.allSatisfy(isAcceptable) ? found : found.filter(isAcceptable)
             let decision = cache.rules.decision(
                 for: cacheRequest, among: acceptable.map(\.candidate), at: cache.time.now)
             return FetchStep(
                 request: request, url: url, cacheRequest: cacheRequest, lookupMoment: moment, entries: acceptable,
-                decision: decision, trace: trace)
+                decision: decision, trace: trace, redirectLimits: redirectLimits)
         case "file", "data":
             let headers = HTTPFields(context.transport.sessionHeaders(for: request))
             return FetchStep(

@@ -118,7 +118,7 @@ extension ManagedFetch {
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
         let begin = refresh(selection, of: step, fields: fields, key: key, leaseStatus: .notNeeded)
-        let lookUpAgain: @Sendable () -> Void = { [self] in run(.request(step.request, step.trace)) }
+        let lookUpAgain: @Sendable () -> Void = { [self] in run(step.again) }
         let isCurrent = context.refreshes.start(
             key, for: step.refreshRequest, since: step.lookupMoment,
             listener: { [self] in $0.map(finish) ?? lookUpAgain() }, begin: begin)

@@ -19,23 +19,25 @@ extension ManagedFetch {
         report(.invalidated(keys))
     }
 
-    /// Updates or removes the entries that the response is about, besides its own.
+    /// Updates or removes the entries that the response is about, besides its own. No part of a response to a request with
+    /// `no-store` is stored (RFC 9111 §5.2.1.5).
     func applySideEffects(of exchange: Exchange) {
         let request = exchange.step.cacheRequest
-        if exchange.received.status == 304 {
+        let mayStore = !CacheRules.forbidsStoring(request)
+        if exchange.received.status == 304, mayStore {
             let entries = siblings(of: exchange)
             let confirmed = CacheRules.candidates(
                 confirmedBy: exchange.received.fields, among: entries.map(\.candidate), for: request)
             for index in confirmed { freshen(entries[index], by: exchange) }
         }
-        if request.method == "HEAD", exchange.received.status == 200 { applyHead(exchange) }
+        if request.method == "HEAD", exchange.received.status == 200 { applyHead(exchange, mayStore: mayStore) }
     }
 
-    private func applyHead(_ exchange: Exchange) {
+    private func applyHead(_ exchange: Exchange, mayStore: Bool) {
         let (request, fields) = (exchange.step.cacheRequest, exchange.received.fields)
         for entry in siblings(of: exchange) {
             switch CacheRules.headUpdates(entry.candidate, by: fields, for: request) {
-            case true?: freshen(entry, by: exchange)
+            case true?: if mayStore { freshen(entry, by: exchange) }
             case false?: cache.remove(entry)
             case nil: break
             }

@@ -187,7 +187,7 @@ extension ManagedFetch {
         let received = exchange.received
         guard received.status == 206 else { return nil }
         for entry in cache.entries(for: exchange.step.cacheRequest.url) {
-            let combination = Combination(
+            let combination = CacheRules.combination(
                 of: entry.candidate, with: received.status, fields: received.fields, bodySize: received.body.count)
             guard let combination, CacheRules.selects(entry.response, for: exchange.step.cacheRequest),
                 let old = cache.body(of: entry), let body = combination.body(old: old, new: received.body),

@@ -18,9 +18,9 @@ final class ManagedFetch: Fetch {
         /// With the request of the load, whose cookies are in the options.
         case first(URLRequest)
         /// With another request, such as that of a redirect.
-        case request(URLRequest, LoadTrace)
+        case request(URLRequest, LoadTrace, RedirectLimits)
         /// With a request that must not be sent: only the cache may answer it.
-        case offline(URLRequest, LoadTrace)
+        case offline(URLRequest, LoadTrace, RedirectLimits)
         /// With a request for which nothing is stored.
         case miss(URLRequest)
         /// With a step that was decided before.
@@ -69,7 +69,7 @@ final class ManagedFetch: Fetch {
 
         // Get a network slot; if the load has none yet, `proceed` runs the step again when it has one.
         guard obtainSlot(for: step) else { return }
-        if wentOffline(since: step) { return run(.request(step.request, step.trace)) }
+        if wentOffline(since: step) { return run(step.again) }
 
         // Take a lease, so that other processes wait for the response; or give the slot up and wait for theirs.
         guard obtainLease(for: step) else { return }
@@ -137,8 +137,9 @@ final class ManagedFetch: Fetch {
             case .lookingUp?, .hasSlot?, nil: return nil
             }
         }
-        guard options.file == nil, let step, let selection = step.fallback else { return nil }
+        guard options.file == nil, let step, var selection = step.fallback else { return nil }
         let response = step.entries[selection.index].response
+        selection.freshness = cache.rules.freshness(of: response, at: cache.time.now)
         var fetched = Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
             body(for: shown, of: step)
         }
@@ -213,7 +214,7 @@ extension ManagedFetch {
     /// again, unless it must not be sent twice.
     private func afterInterruption(of step: FetchStep) -> Start {
         RetryPolicy.maySendAgain(step.request, isSafe: options.body != nil)
-            ? .request(step.request, step.trace) : .offline(step.request, step.trace)
+            ? step.again : .offline(step.request, step.trace, step.redirectLimits)
     }
 
     /// Whether the fetch has neither ended nor been cancelled.
@@ -232,7 +233,7 @@ extension ManagedFetch {
 
     private func finishInvalid(_ start: Start) {
         switch start {
-        case .request(let request, let trace), .offline(let request, let trace):
+        case .request(let request, let trace, _), .offline(let request, let trace, _):
             finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
         case .first(let request), .miss(let request):
             finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))

@@ -48,6 +48,29 @@ extension NativeFetch {
         report(.invalidated(keys))
     }
 
+    /// Notes that the session follows a redirect.
+    func follow(_ redirect: ResponseHead, to next: URLRequest, of task: NativeTask) {
+        invalidate(by: redirect, of: task)
+        var limits = task.redirectLimits
+        limits.add(redirect.fields, freshUntil: expiration(of: redirect), isBound: isBound(redirect, of: task))
+        let (cacheRequest, mark) = (cacheRequest(of: next), cache.invalidations.now)
+        update { $0.follow(next, cacheRequest: cacheRequest, mark: mark, limits: limits) }
+        if let url = next.url { report(.redirected(to: url)) }
+    }
+
+    /// When a redirect expires that arrives now.
+    private func expiration(of redirect: ResponseHead) -> Date {
+        let now = cache.time.now
+        let response = StoredResponse(
+            url: "", method: "GET", selectingFields: HTTPFields(),
+            status: redirect.status, fields: redirect.fields, requestTime: now, responseTime: now)
+        return cache.rules.expiration(of: response, at: now)
+    }
+
+    private func isBound(_ head: ResponseHead, of task: NativeTask) -> Bool {
+        task.cacheRequest?.isBoundToSession(by: head, maySendCookies: task.current.httpShouldHandleCookies) ?? false
+    }
+
     /// Removes the response if it was invalidated while it was in flight.
     private func removeIfInvalid(_ task: NativeTask) {
         guard let url = task.current.url else { return }
@@ -71,9 +94,8 @@ extension NativeFetch {
         }
         var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
         fetched.file = task.file
-        let isBound = task.cacheRequest?.isBoundToSession(
-            by: head, maySendCookies: task.current.httpShouldHandleCookies)
-        fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized
+        fetched.isForThisLoadOnly = isBound(head, of: task) || task.isAuthorized
+        fetched.limit(by: task.redirectLimits)
         return .success(fetched)
     }
 

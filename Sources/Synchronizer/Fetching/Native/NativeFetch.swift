@@ -106,7 +106,7 @@ final class NativeFetch: Fetch {
         request.flatMap(cache.reasons.reason)
     }
 
-    private func cacheRequest(of request: URLRequest) -> CacheRequest? {
+    func cacheRequest(of request: URLRequest) -> CacheRequest? {
         request.url.map { cacheRequest(request, url: $0) }
     }
 
@@ -174,11 +174,7 @@ final class NativeFetch: Fetch {
         guard let task = state.withLock({ $0?.task }), task.number == number else { return }
         switch event {
         case .transfer(let event): receive(event, of: task)
-        case .redirected(let head, let next):
-            invalidate(by: head, of: task)
-            let (cacheRequest, mark) = (cacheRequest(of: next), cache.invalidations.now)
-            update { $0.follow(next, cacheRequest: cacheRequest, mark: mark) }
-            if let url = next.url { report(.redirected(to: url)) }
+        case .redirected(let head, let next): follow(head, to: next, of: task)
         case .storing(let decision):
             decision.decided = bound(decision.proposed, of: task)
             let isStored = decision.decided != nil

@@ -13,6 +13,7 @@ struct NativeTask {
     /// The same request for the cache rules, with the cookies that were sent: the response may set others. Nil without a URL.
     private(set) var cacheRequest: CacheRequest?
     private(set) var redirects: [URL] = []
+    private(set) var redirectLimits = RedirectLimits()
     /// Whether the session did not use the network: the session has reported so, or was not allowed to use it.
     var isFromCache: Bool
     /// The binding header of a stored response; nil if the response comes from the server.
@@ -49,8 +50,11 @@ struct NativeTask {
 
     var isHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
-    mutating func follow(_ next: URLRequest, cacheRequest: CacheRequest?, mark: InvalidationLog.Mark) {
+    mutating func follow(
+        _ next: URLRequest, cacheRequest: CacheRequest?, mark: InvalidationLog.Mark, limits: RedirectLimits
+    ) {
         current = next
+        redirectLimits = limits
         self.cacheRequest = cacheRequest
         self.mark = mark
         if let url = next.url { redirects.append(url) }

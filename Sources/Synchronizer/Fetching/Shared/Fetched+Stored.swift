@@ -61,15 +61,20 @@ extension StoredBytes {
 }
 
 extension CacheRequest {
-    /// Whether the response is bound to what the session adds: a header that selects it, or a cookie that the session may
-    /// send with the next request (RFC 9111 §4.1).
+    /// Whether memory must not answer another request with the response: what the session adds selects it, or a cookie that the
+    /// session may send with the next request, or a tracing header, which is not part of the key (RFC 9111 §4.1). Or the session
+    /// adds a directive, and the cache decides about each request.
     func isBoundToSession(by head: ResponseHead, maySendCookies: Bool = true) -> Bool {
         if maySendCookies, let vary = head.value(of: FieldName.vary), !fields.contains(FieldName.cookie),
             CacheRules.names(FieldName.cookie, in: vary)
         {
             return true
         }
+        if head.fields.values(of: FieldName.vary).flatMap(\.listedTokens).contains(where: CoalescingKey.isTracing) {
+            return true
+        }
         guard !sessionHeaders.isEmpty else { return false }
+        if sessionHeaders.lines.contains(where: { CoalescingKey.bypassesMemoryCache($0.name) }) { return true }
         return CacheRules.selectingFields(of: self, for: head.fields).lines.contains { !fields.contains($0.name) }
     }
 }

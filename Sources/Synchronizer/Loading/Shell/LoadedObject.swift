@@ -65,6 +65,9 @@ final class LoadedObject: Sendable {
     /// Whether memory may keep it at this time.
     func mayBeKept(at now: Date) -> Bool { !isForThisLoadOnly && (now < freshUntil || isStored) }
 
+    /// The cache keys of the redirects through which the response came.
+    var redirectKeys: [String] { trace.redirects.map { CacheRules.cacheKey(of: $0.absoluteString) } }
+
     /// Whether it may be shown, although it is stale, while the server validates it.
     var mayBeShownStale: Bool { CacheRules.mayBeShownBeforeValidation(head.fields, isFresh: false) }
 
