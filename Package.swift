@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "ImageCodecs",
             dependencies: [
-                "Synchronizer", "CImageProcessing",
+                "SynchronizerSupport", "CImageProcessing",
                 .target(name: "CCodecs", condition: linuxOnly),
                 .target(name: "CWebP", condition: linuxOnly),
                 .target(name: "CLCMS", condition: linuxOnly),

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// The limits for decoding images, for the whole process. You may change them at any time, on any thread. They apply to
 /// decodes that begin afterwards.

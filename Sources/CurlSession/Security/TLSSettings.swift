@@ -44,7 +44,9 @@ struct TLSSettings: Sendable {
 
     /// Sets the options that all connections of a session have in common.
     func apply(to easy: UnsafeMutableRawPointer) {
-        setTrust(CURLOPT_CAPATH, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB, CURLOPT_SSLVERSION, on: easy)
+        setTrust(
+            directory: CURLOPT_CAPATH, file: CURLOPT_CAINFO, authorities: CURLOPT_CAINFO_BLOB,
+            version: CURLOPT_SSLVERSION, on: easy)
         switch certificate?.content {
         case .pkcs12(let data, let password):
             _ = synchronizer_setopt_string(easy, CURLOPT_SSLCERTTYPE, "P12")
@@ -62,18 +64,19 @@ struct TLSSettings: Sendable {
     /// Has an HTTPS proxy trusted like a server. The client's certificate and the pinned keys are for servers alone.
     func applyToProxy(of easy: UnsafeMutableRawPointer) {
         setTrust(
-            CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_SSLVERSION, on: easy)
+            directory: CURLOPT_PROXY_CAPATH, file: CURLOPT_PROXY_CAINFO, authorities: CURLOPT_PROXY_CAINFO_BLOB,
+            version: CURLOPT_PROXY_SSLVERSION, on: easy)
     }
 
     private func setTrust(
-        _ path: CURLoption, _ file: CURLoption, _ blob: CURLoption, _ minimum: CURLoption,
-        on easy: UnsafeMutableRawPointer
+        directory directoryOption: CURLoption, file fileOption: CURLoption, authorities authoritiesOption: CURLoption,
+        version versionOption: CURLoption, on easy: UnsafeMutableRawPointer
     ) {
-        _ = synchronizer_setopt_string(easy, path, directory)
-        _ = synchronizer_setopt_string(easy, file, bundle)
-        if let authorities { Self.set(blob, to: authorities, on: easy) }
+        _ = synchronizer_setopt_string(easy, directoryOption, directory)
+        _ = synchronizer_setopt_string(easy, fileOption, bundle)
+        if let authorities { Self.set(authoritiesOption, to: authorities, on: easy) }
         let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        _ = synchronizer_setopt_long(easy, minimum, lowest)
+        _ = synchronizer_setopt_long(easy, versionOption, lowest)
     }
 
     /// Sets the pinned public keys of a host.

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronizer
+import SynchronizerSupport
 
 /// Limits the bytes that decodes in flight take together. A decode blocks its thread until its bytes are available.
 package final class DecodeBudget: Sendable {

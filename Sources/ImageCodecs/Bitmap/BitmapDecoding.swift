@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 extension BitmapImage {
     /// Decodes an image at its stored size, upright. Returns nil if that fails; ``decode(_:sizing:)`` throws the reason.
@@ -62,4 +62,12 @@ struct Decoding {
         case .avif, .heic, .jpegXL, .svg: return OptionalCodecs.codec(format)
         }
     }
+}
+
+/// Decodes images of one format.
+protocol BitmapCodec {
+    /// The bytes that a decode takes in addition to its picture, computed from headers alone.
+    static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int
+
+    static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage
 }

@@ -1,5 +1,5 @@
 internal import CImageProcessing
-import Synchronizer
+import SynchronizerSupport
 
 /// Pixels that image processing changes in place: premultiplied BGRA of 8 bits. Its creator owns the memory.
 package struct PixelCanvas {

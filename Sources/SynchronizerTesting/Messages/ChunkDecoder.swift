@@ -11,7 +11,13 @@ struct ChunkDecoder {
     }
 
     private static let longestLine = 8 << 10
+    /// Stops decoding after more bytes than this.
+    let largestBody: Int
     private var state = State.size
+
+    init(largestBody: Int) {
+        self.largestBody = largestBody
+    }
 
     var isComplete: Bool {
         if case .complete = state { return true }
@@ -35,7 +41,7 @@ struct ChunkDecoder {
             body.append(contentsOf: taken)
             rest = rest.dropFirst(taken.count)
             state = taken.count == remaining ? .contentEnd : .content(remaining - taken.count)
-            if body.count > RequestParser.largestBody { rest = rest.suffix(0) }
+            if body.count > largestBody { rest = rest.suffix(0) }
             return true
         }
         guard let feed = rest.firstIndex(of: .lineFeed) else { return rest.count <= Self.longestLine }

@@ -107,7 +107,7 @@ struct RequestParser {
     private mutating func beginBody(of request: Request) -> Result {
         if let coding = request.fields[FieldName.transferEncoding] {
             guard coding.lowercased() == "chunked" else { return refuse(501) }
-            state = .chunks(request, ChunkDecoder())
+            state = .chunks(request, ChunkDecoder(largestBody: Self.largestBody))
         } else if let length = request.fields[FieldName.contentLength] {
             guard let count = Int(length), count >= 0 else { return refuse(400) }
             guard count <= Self.largestBody else { return refuse(413) }

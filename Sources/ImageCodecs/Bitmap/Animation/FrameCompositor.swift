@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Composes the frames of an animation on one canvas, each over those before it.
 ///

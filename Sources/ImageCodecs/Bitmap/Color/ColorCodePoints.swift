@@ -10,7 +10,7 @@
         /// An ICC profile of these colours; nil for those of sRGB, and for code points that are not converted.
         var profile: Data? {
             guard let chromaticities, let gamma, primaries != 1 || gamma != Self.sRGBCurve else { return nil }
-            return Self.profile(chromaticities, gamma)
+            return Self.profile(of: chromaticities, gamma: gamma)
         }
 
         /// Red, green and blue (H.273 table 2). Other primaries are near those of sRGB, rare or unknown.
@@ -44,7 +44,7 @@
             return cmsCIExyYTRIPLE(Red: point(red), Green: point(green), Blue: point(blue))
         }
 
-        private static func profile(_ chromaticities: cmsCIExyYTRIPLE, _ gamma: [Double]) -> Data? {
+        private static func profile(of chromaticities: cmsCIExyYTRIPLE, gamma: [Double]) -> Data? {
             var (white, primaries) = (cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1), chromaticities)
             guard let curve = cmsBuildParametricToneCurve(nil, 4, gamma) else { return nil }
             defer { cmsFreeToneCurve(curve) }

@@ -1,6 +1,6 @@
 internal import CLCMS
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Converts colours to sRGB as an ICC profile (ICC.1) describes them, with Little CMS.
 final class ColorTransform {

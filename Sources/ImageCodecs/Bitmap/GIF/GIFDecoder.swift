@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Decodes GIF in Swift: draws one frame at a time onto a canvas.
 enum GIFDecoder: BitmapCodec {

@@ -1,4 +1,4 @@
-import Synchronizer
+import SynchronizerSupport
 
 /// GIF's compression (GIF89a appendix F): codes of 3 to 12 bits, beginning with the lowest bit of each byte.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Decodes JPEG with libjpeg-turbo. libjpeg decodes at full, half or quarter scale, and a filter does the rest.
 enum JPEGDecoder: BitmapCodec {

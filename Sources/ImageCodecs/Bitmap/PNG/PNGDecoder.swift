@@ -1,6 +1,6 @@
 internal import CCodecs
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Decodes PNG with libpng, row by row. An interlaced image is decoded completely, and then scaled.
 final class PNGDecoder {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Takes rows from a decoder, scales and rotates them, and puts them into the picture, a few rows at a time.
 final class PictureAssembler {

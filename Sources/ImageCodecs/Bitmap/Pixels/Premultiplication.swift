@@ -1,4 +1,4 @@
-import Synchronizer
+import SynchronizerSupport
 
 /// Converts straight alpha to premultiplied alpha and back. Pixels have four bytes with alpha last.
 enum Premultiplication {

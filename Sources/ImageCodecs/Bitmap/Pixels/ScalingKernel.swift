@@ -1,6 +1,6 @@
 internal import CCodecs
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// The weights for scaling a row or a column down. Each pixel of the result is a weighted sum of pixels of the larger one. Its
 /// weights add up to 1.

@@ -1,10 +1,10 @@
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// Makes previews of an image while its bytes arrive. JPEG and WebP have previews.
 ///
 /// A previewer holds bytes of the budget until it is deallocated. If too few are left, there are no previews.
-package final class ImagePreviewer: Previewer {
+package final class ImagePreviewer {
     private enum State {
         case waitingForHeader
         case showing(any FormatPreviewer, DecodeBudget.Reservation)
@@ -56,4 +56,10 @@ package final class ImagePreviewer: Previewer {
     ) -> (any FormatPreviewer)? {
         format == .jpeg ? try? JPEGPreviewer(plan) : try? WebPPreviewer(bytes, plan: plan)
     }
+}
+
+/// Makes previews in one format.
+protocol FormatPreviewer: AnyObject {
+    /// The picture of all bytes so far; nil if it has not changed.
+    func preview(of bytes: ByteReader) throws -> BitmapImage?
 }

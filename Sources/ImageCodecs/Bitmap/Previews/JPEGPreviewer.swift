@@ -1,4 +1,4 @@
-import Synchronizer
+import SynchronizerSupport
 
 /// Previews of a JPEG. Those of a progressive file show the whole picture, finer with each scan; others grow from the top.
 final class JPEGPreviewer: FormatPreviewer {

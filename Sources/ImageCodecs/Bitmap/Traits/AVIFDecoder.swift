@@ -1,7 +1,7 @@
 #if AVIF && canImport(CAVIF)
     internal import CAVIF
     import Foundation
-    import Synchronizer
+    import SynchronizerSupport
 
     /// Decodes AVIF with libavif, which writes premultiplied BGRA itself. A decode in progress cannot be cancelled.
     final class AVIFDecoder: BitmapCodec {

@@ -1,7 +1,7 @@
 #if HEIC && canImport(CHEIF)
     internal import CHEIF
     import Foundation
-    import Synchronizer
+    import SynchronizerSupport
 
     /// Decodes HEIC with libheif. A decode in progress cannot be cancelled.
     final class HEICDecoder: BitmapCodec {

@@ -1,4 +1,4 @@
-#if HEIC || AVIF
+#if AVIF || HEIC
     /// The items of a HEIF file, HEIC or AVIF, and their references (ISO/IEC 14496-12 §8.11), read as libheif reads them.
     ///
     /// Anything that two readers could interpret differently, such as a duplicate of a box that must be unique, counts as

@@ -1,7 +1,7 @@
 #if JXL && canImport(CJXL)
     internal import CJXL
     import Foundation
-    import Synchronizer
+    import SynchronizerSupport
 
     /// Decodes JPEG XL with libjxl. libjxl gets the file in pieces, and a decode can be cancelled between them.
     final class JPEGXLDecoder: BitmapCodec {

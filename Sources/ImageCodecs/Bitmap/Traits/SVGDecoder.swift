@@ -1,7 +1,7 @@
 #if SVG && canImport(CRSVG)
     internal import CRSVG
     import Foundation
-    import Synchronizer
+    import SynchronizerSupport
 
     /// Draws SVG with librsvg at the wanted size. It loads nothing that the file refers to. Drawing cannot be cancelled.
     enum SVGDecoder: BitmapCodec {

@@ -1,6 +1,6 @@
 internal import CWebP
 import Foundation
-import Synchronizer
+import SynchronizerSupport
 
 /// libwebp's incremental decoder. libwebp gets the file in pieces, and a decode can be cancelled between them.
 final class WebPStream {

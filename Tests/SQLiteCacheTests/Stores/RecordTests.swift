@@ -22,7 +22,7 @@ struct RecordTests {
     func facts() throws {
         var stored = response(maxAge: 60)
         let facts = response(maxAge: 600).facts
-        stored.judge(by: facts)
+        stored.decide(by: facts)
         let decoded = try #require(EncodedRecord(StoredRecord(stored)).decoded?.response)
         #expect(decoded.fields == stored.fields && decoded.facts == facts)
         #expect(CacheRules().freshness(of: decoded, at: stored.responseTime).lifetime == 600)

@@ -2,7 +2,7 @@ import Foundation
 
 /// Whether the load that a parse belongs to was cancelled.
 ///
-/// ``Resource/parse`` is an ordinary function on a background thread, so there is no task to cancel. A long parse checks here
+/// `Resource.parse` is an ordinary function on a background thread, so there is no task to cancel. A long parse checks here
 /// regularly, and stops by throwing:
 ///
 /// ```swift

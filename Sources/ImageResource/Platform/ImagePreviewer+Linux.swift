@@ -1,0 +1,6 @@
+#if !canImport(ImageIO)
+    import ImageCodecs
+    import Synchronizer
+
+    extension ImagePreviewer: Previewer {}
+#endif
