@@ -87,7 +87,7 @@ extension Synchronizer {
         /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response
         /// forbids it (RFC 9111 §4.2.4). It takes precedence over a retry (``retry``). It does not apply if TLS fails, if the
         /// request is wrong, or if its cache policy requires the server, as `.reloadRevalidatingCacheData` does;
-        /// `Documentation/Design/Loading.md` lists the failures. Managed mode only.
+        /// the guide “Offline” lists the failures. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
         /// The maximum size of the parsed objects in memory, in bytes; beyond it the least recently used are evicted.
