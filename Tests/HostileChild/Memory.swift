@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has of the machine, as Linux tells it.
+/// The memory, descriptors and threads of this process, as Linux reports them.
 enum Memory {
     /// Bytes of memory in use.
     static var resident: Int { field("VmRSS:") }

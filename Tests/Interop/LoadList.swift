@@ -23,7 +23,7 @@ struct LoadList {
         let options: Options
     }
 
-    /// What the client is configured with.
+    /// The configuration of the client.
     struct Options {
         var proxy: URL?
         var user: URLCredential?

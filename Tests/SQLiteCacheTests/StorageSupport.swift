@@ -33,7 +33,7 @@ final class TemporaryDirectory: Sendable {
         try Generation.make(after: nil, in: files, at: Date(timeIntervalSince1970: 0))
     }
 
-    /// Where the body files are; nowhere if there is no generation.
+    /// The folder of the body files. If there is no generation, a path that does not exist.
     var bodies: String { (try? generation)?.bodies.settled ?? "/nonexistent" }
 
     /// Returns once what was replaced has been deleted.

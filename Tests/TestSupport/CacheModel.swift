@@ -67,7 +67,7 @@ package struct CacheModel: Sendable {
         }
     }
 
-    /// What is left when the process has ended.
+    /// Removes the responses that are lost when the process ends.
     mutating func forgetMemory() {
         for url in stored.keys { stored[url]?.removeAll { $0.isMemoryOnly } }
     }

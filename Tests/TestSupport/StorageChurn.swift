@@ -50,7 +50,7 @@ public struct StorageChurn: Sendable {
         return body.prefix(size)
     }
 
-    /// Who a body is: nil unless every byte of it is right.
+    /// The seed and the step of a body. Nil unless every byte of it is right.
     public static func identify(_ body: Data, key: Int) -> (seed: UInt64, step: Int)? {
         guard body.count >= 32 else { return nil }
         let words = body.withUnsafeBytes { bytes in

@@ -24,7 +24,7 @@
             public init() {}
         }
 
-        /// What has happened so far.
+        /// The connections so far.
         public struct Counts: Sendable {
             /// Connections that were accepted.
             public var connections = 0
@@ -65,12 +65,12 @@
             shutdown(listener, Int32(SHUT_RDWR))  // the thread that accepts closes it
         }
 
-        /// What connections from now on are shown, and have to show.
+        /// Changes the options of new connections, such as the certificates that are shown and required.
         public func change(_ change: (inout Options) -> Void) {
             options.withLock { change(&$0) }
         }
 
-        /// What has happened so far.
+        /// The connections so far.
         public var counts: Counts { observed.read { $0 } }
 
         /// The URL of a target.

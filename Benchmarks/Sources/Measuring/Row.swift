@@ -2,7 +2,7 @@ import Foundation
 
 /// One line of the table, and one element of the list that `--json` writes.
 public struct Row: Codable, Sendable {
-    /// What a value has to reach.
+    /// The goal of a row: how its value must compare with the other value.
     public enum Goal: Sendable {
         /// At most that many times the other.
         case atMost(Double)
@@ -29,7 +29,7 @@ public struct Row: Codable, Sendable {
     public let name: String
     public let value: Double
     public let unit: String
-    /// What it is compared with, measured in the same run; nothing for a plain limit.
+    /// The name of the comparison, which is measured in the same run. Nil for a plain limit.
     public let against: String?
     /// The value of the other, in the same unit.
     public let yardstick: Double?

@@ -37,7 +37,7 @@ enum SynchronizerRows {
         print(Usage.peak)
     }
 
-    /// What a process takes differs from run to run, as its threads happen to take turns.
+    /// The number of processes. The peak of a process differs from run to run, because its threads are scheduled differently.
     private static let processes = 15
 
     static func peakMemory() throws -> Row {

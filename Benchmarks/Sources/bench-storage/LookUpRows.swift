@@ -3,12 +3,12 @@ import Measuring
 import Synchronizer
 import Yardsticks
 
-/// Look-ups of 20 KB, on the disk and in memory.
+/// Lookups of 20 KB, on the disk and in memory.
 enum LookUpRows {
     private static let entries = 2000
 
-    /// Beside reading files of that size: the body alone; and the whole of what was stored, the response made, beside
-    /// reading and making one.
+    /// Two comparisons with reading files of that size. One row looks up the body alone. The other looks up the whole entry and
+    /// creates its response, and its comparison reads a file and creates a response.
     static func disk() throws -> [Row] {
         let scratch = try Scratch()
         let cache = try Fixture.cache(scratch.path("cache"))

@@ -135,8 +135,8 @@ extension Synchronizer {
         /// The order of loads with the same priority.
         public var schedule = Schedule.newestFirst
 
-        /// Seconds that a load continues after its last subscriber has cancelled, for cells that come back at once. A load that no
-        /// other load can join, such as a `POST`, ends at once.
+        /// Seconds that a load continues after its last subscriber has cancelled, for cells that come back at once. A load that
+        /// is never coalesced, such as a `POST`, ends at once.
         public var cancellationGracePeriod: TimeInterval = 0
 
         /// Renamed to ``cancellationGracePeriod``.

@@ -44,7 +44,7 @@ package final class BodyTap: Sendable {
     private let receivers = Locked<[@Sendable (Data) -> Void]>([])
     private let coalescing = Locked<@Sendable () -> Bool>({ false })
 
-    /// Whether a load wants the body other than the one whose destination is known. Loads may join and leave at any time.
+    /// Whether a load wants the body other than the one whose destination is known. Loads may subscribe and cancel at any time.
     var isCoalesced: Bool { coalescing.withLock { $0 }() }
 
     /// Sets what is asked whenever ``isCoalesced`` is read.

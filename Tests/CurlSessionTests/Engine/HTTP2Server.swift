@@ -53,11 +53,12 @@ final class HTTP2Server: Sendable {
         var stream: UInt32
     }
 
-    /// What is sent when a request has come, with its body: after so many requests on its connection, counted from 1. Nil closes the
-    /// connection.
+    /// Returns the frames to send when a request and its body have arrived. `requests` are all requests of its connection so far,
+    /// this one last. Nil closes the connection.
     typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]?
 
-    /// What is sent when a frame of a request has come that does not end the request: so many frames of its stream, counted from 1.
+    /// Returns the frames to send when a frame of a request has arrived that does not end the request. `frames` is the number of
+    /// frames of its stream so far, counted from 1.
     typealias EarlyScript = @Sendable (_ stream: UInt32, _ frames: Int) -> [Frame]
 
     let relay: TLSRelay

@@ -182,7 +182,7 @@ import Testing
         await bench.recorder.waitForEnds()
         #expect(bench.recorder.calls.filter { $0 != .sent(4) } == [.head(reply.status), .end(nil)])
         try pipe.fileHandleForWriting.close()
-        // What is left of the body is not sent, so the connection is not used again.
+        // The rest of the body is not sent, so the connection is not used again.
         await bench.run("/next")
         #expect(bench.server.counts.connectionsOpened == 2)
     }

@@ -645,7 +645,7 @@ def gamma(value):
 
 
 def lut8(grid):
-    """Inks to Lab, by the corners of their cube."""
+    """A lookup table from CMYK to Lab. `grid` has the Lab value of each corner of the CMYK cube."""
     matrix = struct.pack(">9i", *(65536 if i % 4 == 0 else 0 for i in range(9)))
     line = bytes(range(256))
     return b"mft1\0\0\0\0" + bytes([4, 3, 2, 0]) + matrix + line * 4 + grid + line * 3

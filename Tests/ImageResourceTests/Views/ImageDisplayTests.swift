@@ -110,7 +110,7 @@
             #expect(view.displayedImage == nil)
             try await view.shown.wait(for: 3)
             gate.open()
-            // Whatever the first load could still bring would have come before another one that begins now.
+            // If the first load still delivered anything, it would do so before a load that begins now.
             let later = Picture()
             later.loadImage(url("/2"), synchronizer: synchronizer)
             try await later.shown.wait(for: 2)

@@ -68,7 +68,7 @@ struct FlippedBitTests {
         }
     }
 
-    /// Where the checksum of the body is, which only the row has.
+    /// The position of the checksum of the body. Only the row has this checksum.
     private func checksum(of row: StoredRow, in data: Data) throws -> Int {
         let checksum = try #require(row.bodyChecksum)
         return try #require(data.range(of: bytes(Int64(bitPattern: checksum)))).lowerBound

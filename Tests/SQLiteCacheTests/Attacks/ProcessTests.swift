@@ -134,8 +134,8 @@ extension TemporaryDirectory {
         var (total, counted) = (0, Set<UInt64>())
         // A directory may be gone before its files are listed.
         let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-        // Databases that grow come before what may be removed meanwhile, the newest first. So the sum is no more than that of the
-        // moment when the first file is measured.
+        // First come the databases, which grow, the newest first. Then come the files that may be removed while they are measured.
+        // So the sum is at most the usage at the moment when the first file is measured.
         let databases = names.filter { $0.contains("/Database") }.sorted {
             $0.compare($1, options: .numeric) == .orderedDescending
         }

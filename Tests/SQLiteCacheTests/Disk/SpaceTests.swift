@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteCache
 
-@Suite("Where bodies are, and how much of them", .bounded)
+@Suite("The places of bodies, and the space that they take", .bounded)
 struct SpaceTests {
     private let directory = TemporaryDirectory()
 

@@ -67,7 +67,7 @@ struct LeaseProcessTests {
 
         func kill(_ child: Int) { children[child].kill() }
 
-        /// What all processes have said at the end.
+        /// Waits until all processes have ended, and returns the lines that each of them has printed.
         func rest() async throws -> [[String]] {
             let isOver = Locked(false)
             ended.notify(queue: .global()) { isOver.withLock { $0 = true } }

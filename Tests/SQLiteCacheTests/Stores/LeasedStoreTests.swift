@@ -155,7 +155,7 @@ struct LeasedStoreTests {
 
     // MARK: - One process
 
-    /// What the database has of the response, as another process sees it.
+    /// The `X-Body` of each response of the URL that another process finds in the database.
     func stored() throws -> [String?] {
         directory.cache().rows(of: "https://example.com/a").map { $0.record.decoded?.response.fields["X-Body"] }
     }

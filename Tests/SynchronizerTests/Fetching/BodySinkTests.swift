@@ -10,7 +10,7 @@ import Testing
 @Suite("A body on its way to a file", .bounded)
 struct BodySinkTests {
     let files: FileBench
-    /// What the transfer was told.
+    /// The calls that the transfer has received: true to pause, false to go on.
     let told = Collector<Bool>()
 
     init() throws {

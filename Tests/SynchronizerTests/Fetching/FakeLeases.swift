@@ -154,7 +154,7 @@ extension Events {
     var waits: Int { names.count { $0 == "waitsForLease" } }
 }
 
-/// What suites of leases have: a store and a clock, and processes over them.
+/// The store and the clock of a suite of leases, and methods that create processes with them.
 protocol LeaseFixture {
     var store: FakeLeases { get }
     var clock: ManualClock { get }

@@ -60,7 +60,7 @@ struct NativeHarness {
         return events
     }
 
-    /// What was to be removed has been asked of the cache.
+    /// Returns when the cache has been asked to remove everything that was queued for removal.
     func finishRemovals() { fetcher.cache.removing.sync {} }
 
     @discardableResult

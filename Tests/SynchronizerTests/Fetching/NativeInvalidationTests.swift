@@ -28,7 +28,8 @@ struct NativeInvalidationTests {
             #expect(next.source == .network)
             harness.finishRemovals()
         }
-        // The next look-up has it removed, what is new along with it: the cache does not tell one from the other.
+        // The next lookup queues the removal of the old entry. This removes the new response, too, because the cache does not
+        // distinguish them.
         harness.session.cache.removeLate(false)
         harness.fetcher.cache.removing.suspend()
         harness.load()

@@ -60,7 +60,7 @@ final class PlayedSession: NativeTransport {
     /// All is evicted before the next request is looked up.
     func forgetsOnce() { forgets.withLock { $0 = true } }
 
-    /// What the server was asked.
+    /// The requests that the server has received.
     var asked: [URLRequest] { network.requests }
 
     func interrupt() { network.interrupt() }

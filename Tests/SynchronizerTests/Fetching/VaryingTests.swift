@@ -231,7 +231,7 @@ struct ChangingCookieTests {
         FakeReply(200, ["Cache-Control": "private, max-age=60", "ETag": "\"1\""], "one")
     }
 
-    /// What is stored for user one is stale.
+    /// Stores a response for user one, and lets it become stale.
     init() {
         harness.transport.imply(["Cookie": "user=one"])
         harness.load()

@@ -42,7 +42,7 @@ extension LoadMachineHarness {
     }
 
     mutating func checkInvariants() {
-        expect(count(.lookingUp) <= limits.lookups, "too many look-ups")
+        expect(count(.lookingUp) <= limits.lookups, "too many lookups")
         expect(count(.loading) <= limits.network.total, "too many loads")
         expect(takenSlots <= limits.parses, "too many parses")
         for (id, download) in downloads {
@@ -89,7 +89,7 @@ extension LoadMachineHarness {
             expect(inTheWay == nil, "\(id) waits for something speculative")
         }
         let waitsForLookUp = downloads.contains { $0.value.stage == .waitingToLookUp && mayBegin($0.value) }
-        if waitsForLookUp { expect(count(.lookingUp) == limits.lookups, "a look-up might start") }
+        if waitsForLookUp { expect(count(.lookingUp) == limits.lookups, "a lookup might start") }
         let speculative = downloads.first {
             $0.value.stage == .waitingForNetwork && $0.value.hasSubscribers && mayBegin($0.value)
         }

@@ -1,6 +1,6 @@
 // What happens to a download after its last subscriber has cancelled.
 extension LoadMachine {
-    /// Releases a download that no parse waits for, or keeps it for its grace period if another load may join it.
+    /// Releases a download that no parse waits for, or keeps it for its grace period if another load may subscribe to it.
     mutating func releaseIfUnused(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
         guard hasGracePeriod, download.stage.mayLinger, coalescedDownload(for: download.key) == id else {

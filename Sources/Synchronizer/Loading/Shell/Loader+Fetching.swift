@@ -82,7 +82,7 @@ extension Loader {
     private func failsBeforehand(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) -> Bool {
         guard job.options.file != nil, let only = state.withLock({ $0.onlyJob(of: id) }), let error = only.objection
         else { return false }
-        // The file system was asked without the lock. Another load may have joined since then.
+        // The file system was asked without the lock. Another load may have subscribed since then.
         var fails = false
         updateDownload(id, of: handle) { state in
             guard state.onlyJob(of: id) === only else { return }

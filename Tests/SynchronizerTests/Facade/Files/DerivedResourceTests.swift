@@ -115,7 +115,7 @@ struct DerivedResourceTests {
         #expect(loaded.map(\.trace.source) == [.cache, .memory])
     }
 
-    /// What the server says of a response that is not fresh.
+    /// Lets the stored response become stale, and sets the server's reply to its revalidation.
     private func revalidate(_ reply: Reply) {
         bench.clock.advance(by: 120)
         bench.server["/a"] = nil

@@ -148,7 +148,7 @@ struct ObservingTests {
             inside.withLock { $0 -= 1 }
         }
 
-        /// What each load was heard to do, in the order of hearing.
+        /// The kinds of the events of each load, in the order in which the observer got them.
         var loads: [[String]] {
             Dictionary(grouping: events.elements) { $0.load ?? 0 }.values.map { events in
                 events.map { String("\($0.kind)".prefix { $0 != "(" }) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-/// What goes wrong at each phase of a reply, with what has to come of it.
+/// Faults at each phase of a reply, and the result that each fault must have.
 @Suite("Faults of the server", .bounded)
 struct ServerFaultTests {
     /// How the body of the faulty reply is framed.
@@ -64,7 +64,7 @@ struct ServerFaultTests {
         bench.clock.advance(by: 200)
     }
 
-    /// What the store has.
+    /// The body that the store has.
     func stored(_ synchronizer: Synchronizer) async throws -> Data {
         synchronizer.removeAllObjects()
         var request = resource.request()

@@ -19,7 +19,7 @@ struct SchedulingTests {
         bench.server.handle("/x") { request in Reply(request.target) }
     }
 
-    /// One load at a time, and one look-up, so that the order is plain to see.
+    /// A synchronizer with one load and one lookup at a time, so that the order is plain to see.
     func narrow(_ change: (inout Synchronizer.Configuration) -> Void = { _ in }) -> Synchronizer {
         bench.synchronizer {
             $0.maximumLoads = 1
@@ -44,14 +44,15 @@ struct SchedulingTests {
         }
     }
 
-    /// Returns when all that was asked for before has been looked up in the cache: one look-up at a time, this last.
+    /// Returns when all earlier loads have looked into the cache. There is one lookup at a time, and the lookup of this method is
+    /// the last one.
     func allLookedUp(_ synchronizer: Synchronizer) async throws {
         synchronizer.removeAllObjects()
         let stored = DataResource(url: bench.server.url("/stored"))
         #expect(try await synchronizer.loaded(stored, priority: .veryLow).source == .cache)
     }
 
-    /// What the server was asked for behind the blocker.
+    /// The queries of the requests that the server got after the blocker, in order.
     func order(_ synchronizer: Synchronizer, _ count: Int) async throws -> [String] {
         try await allLookedUp(synchronizer)
         gate.open()
