@@ -46,7 +46,7 @@ struct Answer: Sendable {
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
         (fetched.file, fetched.entry, fetched.storedChecksum, fetched.offer) = (file, entry, storedChecksum, offer)
         fetched.isForThisLoadOnly = isBoundToSession
-        fetched.limit(by: step.redirectLimits)
+        fetched.limit(by: step.redirectLifetime)
         return .success(fetched)
     }
 

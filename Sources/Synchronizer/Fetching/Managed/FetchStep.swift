@@ -13,14 +13,14 @@ struct FetchStep: Sendable {
     var decision: CacheDecision
     var trace: LoadTrace
     /// What the redirects before this step allow of the object in memory.
-    var redirectLimits = RedirectLimits()
+    var redirectLifetime = RedirectLifetime()
 
     var candidates: [Candidate] { entries.map(\.candidate) }
 
     var context: SynchronizerError.Context { .init(url: url, trace: trace) }
 
     /// Looks the request up again.
-    var again: ManagedFetch.Start { .request(request, trace, redirectLimits) }
+    var again: ManagedFetch.Start { .request(request, trace, redirectLifetime) }
 
     /// The step without bodies, for the network: very many steps may wait, and an entry may change in the meantime.
     var withoutBodies: FetchStep {
@@ -105,6 +105,6 @@ extension FetchStep {
             request: request, url: url, cacheRequest: plainGET, lookupMoment: lookupMoment, entries: entries,
             decision: fields.isEmpty
                 ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
-            trace: trace, redirectLimits: redirectLimits)
+            trace: trace, redirectLifetime: redirectLifetime)
     }
 }

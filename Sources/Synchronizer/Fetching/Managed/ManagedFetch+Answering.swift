@@ -84,9 +84,9 @@ extension ManagedFetch {
             trace.redirects.append(target.url)
             trace.storing = nil  // it was about the redirect
             report(.redirected(to: target.url))
-            var limits = step.redirectLimits
-            limits.add(answer.head.fields, freshUntil: answer.freshUntil, isBound: answer.isBoundToSession)
-            run(.request(step.request.following(target), trace, limits))
+            var lifetime = step.redirectLifetime
+            lifetime.add(answer.head.fields, freshUntil: answer.freshUntil, isBound: answer.isBoundToSession)
+            run(.request(step.request.following(target), trace, lifetime))
         }
     }
 }

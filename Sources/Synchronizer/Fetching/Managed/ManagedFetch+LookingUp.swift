@@ -10,9 +10,9 @@ extension ManagedFetch {
             lookUp(
                 request, trace: LoadTrace(),
                 headers: context.transport.sessionHeaders(for: request, knowing: options.sessionCookies))
-        case .request(let request, let trace, let limits): lookUp(request, trace: trace, redirectLimits: limits)
-        case .offline(let request, let trace, let limits):
-            lookUp(request, trace: trace, redirectLimits: limits, isOffline: true)
+        case .request(let request, let trace, let lifetime): lookUp(request, trace: trace, redirectLifetime: lifetime)
+        case .offline(let request, let trace, let lifetime):
+            lookUp(request, trace: trace, redirectLifetime: lifetime, isOffline: true)
         // Without the network, the cache is the last resort: another load may have stored a response since the miss.
         case .miss(let request): lookUp(request, trace: LoadTrace(), entries: context.network.isOffline ? nil : [])
         case .step(let step): step
@@ -21,7 +21,7 @@ extension ManagedFetch {
 
     /// Looks up the entries, unless they are given. Entries that are too large for the caller are ignored, and not read.
     private func lookUp(
-        _ request: URLRequest, trace: LoadTrace, redirectLimits: RedirectLimits = RedirectLimits(),
+        _ request: URLRequest, trace: LoadTrace, redirectLifetime: RedirectLifetime = RedirectLifetime(),
         headers: [String: String]? = nil, entries: [CacheEntry]? = nil, isOffline: Bool = false
     ) -> FetchStep? {
         guard let url = request.url else { return nil }
@@ -41,7 +41,7 @@ extension ManagedFetch {
                 for: cacheRequest, among: acceptable.map(\.candidate), at: cache.time.now)
             return FetchStep(
                 request: request, url: url, cacheRequest: cacheRequest, lookupMoment: moment, entries: acceptable,
-                decision: decision, trace: trace, redirectLimits: redirectLimits)
+                decision: decision, trace: trace, redirectLifetime: redirectLifetime)
         case "file", "data":
             let headers = HTTPFields(context.transport.sessionHeaders(for: request))
             return FetchStep(

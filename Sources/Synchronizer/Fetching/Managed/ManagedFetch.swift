@@ -18,9 +18,9 @@ final class ManagedFetch: Fetch {
         /// With the request of the load, whose cookies are in the options.
         case first(URLRequest)
         /// With another request, such as that of a redirect.
-        case request(URLRequest, LoadTrace, RedirectLimits)
+        case request(URLRequest, LoadTrace, RedirectLifetime)
         /// With a request that must not be sent: only the cache may answer it.
-        case offline(URLRequest, LoadTrace, RedirectLimits)
+        case offline(URLRequest, LoadTrace, RedirectLifetime)
         /// With a request for which nothing is stored.
         case miss(URLRequest)
         /// With a step that was decided before.
@@ -214,7 +214,7 @@ extension ManagedFetch {
     /// again, unless it must not be sent twice.
     private func afterInterruption(of step: FetchStep) -> Start {
         RetryPolicy.maySendAgain(step.request, isSafe: options.body != nil)
-            ? step.again : .offline(step.request, step.trace, step.redirectLimits)
+            ? step.again : .offline(step.request, step.trace, step.redirectLifetime)
     }
 
     /// Whether the fetch has neither ended nor been cancelled.

@@ -22,7 +22,7 @@ package final class ManagedFetcher: Fetching {
         let fetch = ManagedFetch(context, options: options, hasSlot: hasSlot, receive: receive)
         switch options.purpose {
         case .load: fetch.run(.first(request))
-        case .loadAgain, .refresh: fetch.run(.request(request, LoadTrace(), RedirectLimits()))
+        case .loadAgain, .refresh: fetch.run(.request(request, LoadTrace(), RedirectLifetime()))
         case .sendAfterMiss: fetch.run(.miss(request))
         }
         return fetch

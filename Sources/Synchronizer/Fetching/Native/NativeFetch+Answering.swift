@@ -51,10 +51,10 @@ extension NativeFetch {
     /// Notes that the session follows a redirect.
     func follow(_ redirect: ResponseHead, to next: URLRequest, of task: NativeTask) {
         invalidate(by: redirect, of: task)
-        var limits = task.redirectLimits
-        limits.add(redirect.fields, freshUntil: expiration(of: redirect), isBound: isBound(redirect, of: task))
+        var lifetime = task.redirectLifetime
+        lifetime.add(redirect.fields, freshUntil: expiration(of: redirect), isBound: isBound(redirect, of: task))
         let (cacheRequest, mark) = (cacheRequest(of: next), cache.invalidations.now)
-        update { $0.follow(next, cacheRequest: cacheRequest, mark: mark, limits: limits) }
+        update { $0.follow(next, cacheRequest: cacheRequest, mark: mark, redirectLifetime: lifetime) }
         if let url = next.url { report(.redirected(to: url)) }
     }
 
@@ -95,7 +95,7 @@ extension NativeFetch {
         var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
         fetched.file = task.file
         fetched.isForThisLoadOnly = isBound(head, of: task) || task.isAuthorized
-        fetched.limit(by: task.redirectLimits)
+        fetched.limit(by: task.redirectLifetime)
         return .success(fetched)
     }
 

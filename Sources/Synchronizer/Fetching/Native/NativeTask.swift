@@ -13,7 +13,7 @@ struct NativeTask {
     /// The same request for the cache rules, with the cookies that were sent: the response may set others. Nil without a URL.
     private(set) var cacheRequest: CacheRequest?
     private(set) var redirects: [URL] = []
-    private(set) var redirectLimits = RedirectLimits()
+    private(set) var redirectLifetime = RedirectLifetime()
     /// Whether the session did not use the network: the session has reported so, or was not allowed to use it.
     var isFromCache: Bool
     /// The binding header of a stored response; nil if the response comes from the server.
@@ -51,10 +51,10 @@ struct NativeTask {
     var isHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
     mutating func follow(
-        _ next: URLRequest, cacheRequest: CacheRequest?, mark: InvalidationLog.Mark, limits: RedirectLimits
+        _ next: URLRequest, cacheRequest: CacheRequest?, mark: InvalidationLog.Mark, redirectLifetime: RedirectLifetime
     ) {
         current = next
-        redirectLimits = limits
+        self.redirectLifetime = redirectLifetime
         self.cacheRequest = cacheRequest
         self.mark = mark
         if let url = next.url { redirects.append(url) }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 
 /// What the redirects of a load allow of its object in memory: it answers without the redirects.
-struct RedirectLimits: Hashable, Sendable {
+struct RedirectLifetime: Hashable, Sendable {
     /// The earliest time at which one of the redirects expires.
     private(set) var freshUntil = Date.distantFuture
     /// See ``Fetched/isForThisLoadOnly``.
@@ -21,7 +21,7 @@ struct RedirectLimits: Hashable, Sendable {
 
 extension Fetched {
     /// Restricts what memory may do with the object.
-    mutating func limit(by redirects: RedirectLimits) {
+    mutating func limit(by redirects: RedirectLifetime) {
         freshUntil = min(freshUntil, redirects.freshUntil)
         if redirects.isForThisLoadOnly { isForThisLoadOnly = true }
     }
