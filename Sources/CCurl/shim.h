@@ -19,6 +19,7 @@ typedef curl_socket_t (*synchronizer_curl_open)(void *context, curlsocktype purp
 typedef int (*synchronizer_curl_close)(void *context, curl_socket_t socket);
 typedef int (*synchronizer_curl_lookup)(void *state, void *reserved, void *context);
 typedef int (*synchronizer_curl_request)(void *context, char *peer, char *own, int peer_port, int own_port);
+typedef int (*synchronizer_curl_debug)(CURL *easy, curl_infotype type, char *bytes, size_t size, void *context);
 typedef int (*synchronizer_curl_progress)(
     void *context, curl_off_t to_receive, curl_off_t received, curl_off_t to_send, curl_off_t sent);
 typedef int (*synchronizer_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *context, void *own);
@@ -52,6 +53,11 @@ static inline CURLcode synchronizer_setopt_progress(CURL *easy, synchronizer_cur
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
     return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
+}
+static inline CURLcode synchronizer_setopt_debug(CURL *easy, synchronizer_curl_debug function, void *context) {
+    curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
+    curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
+    return curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
 }
 static inline CURLcode synchronizer_setopt_sockets(
     CURL *easy, synchronizer_curl_open open, synchronizer_curl_close close, void *context) {

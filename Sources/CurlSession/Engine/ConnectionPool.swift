@@ -28,6 +28,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     /// Tasks that wait for a decision of their delegate, and have nothing on libcurl.
     var deciding: [ObjectIdentifier: any TransferClient] = [:]
     var ownSockets: Set<Int32> = []
+    var tunnels = OpenTunnels()
     private var multiplexed: [String] = []
     /// What has become of a new connection for which other transfers may wait in libcurl.
     enum Attempt { case connected, failed }
@@ -241,7 +242,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         engine.assertIsCurrent()
         for transfer in active.values { remove(transfer) }
         if let multi { curl_multi_cleanup(multi) }
-        multi = nil
+        (multi, tunnels) = (nil, OpenTunnels())
         (timer, deadline) = (.max, .max)
         engine.timesChanged(self)
     }

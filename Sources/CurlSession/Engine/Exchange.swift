@@ -11,6 +11,9 @@ struct Exchange: Sendable {
     let method: String
     /// The request's fields, without the session's.
     private(set) var fields: [String: String]
+    /// The request's `Proxy-Authorization` for the proxy that is asked for a tunnel. It is not among `fields`, which go through the
+    /// tunnel.
+    private(set) var tunnelAuthorization: String?
     let body: RequestBody
     /// Nanoseconds for which the transfer may make no progress; nil without limit.
     let idleLimit: UInt64?
@@ -20,10 +23,12 @@ struct Exchange: Sendable {
     let isForeign: Bool
 
     /// - Throws: `.badURL` or `.unsupportedURL`, or `.dataLengthExceedsMaximum` for a GET with a body.
-    /// - Parameter additional: Fields that are added to the request's own, and replace those with the same name.
+    /// - Parameters:
+    ///   - proxyAnswer: The `Proxy-Authorization` for a proxy that receives the request itself. It replaces the request's own.
+    ///   - additional: Fields that are added to the request's own, and replace those with the same name.
     init(
         _ request: URLRequest, body: RequestBody, idleLimit: Double, proxy: ProxyRules.Proxy? = nil,
-        additional: [String: String] = [:], isForeign: Bool = false
+        proxyAnswer: String? = nil, additional: [String: String] = [:], isForeign: Bool = false
     ) throws(URLError) {
         guard let url = request.url else { throw URLError(.badURL, because: "the request has no URL") }
         target = HostName.withHostInASCII(URLReference.target(of: url.absoluteString))
@@ -46,11 +51,21 @@ struct Exchange: Sendable {
         self.body = body
         self.idleLimit = EngineClock.nanoseconds(idleLimit)
         // Only the proxy may get this field, not the server of a direct connection or of a tunnel.
-        if !talksToProxy, !self.fields.isEmpty { self.fields.setField(FieldName.proxyAuthorization, to: nil) }
+        if talksToProxy {
+            if let proxyAnswer { self.fields.setField(FieldName.proxyAuthorization, to: proxyAnswer) }
+        } else if !fields.isEmpty {
+            if usesTunnel {
+                tunnelAuthorization = fields.first { $0.key.isFieldName(FieldName.proxyAuthorization) }?.value
+            }
+            self.fields.setField(FieldName.proxyAuthorization, to: nil)
+        }
     }
 
     /// Whether an HTTP proxy receives the request itself, rather than a tunnel for it. Only then does a 407 come from the proxy.
     var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
+
+    /// Whether an HTTP proxy is asked for a tunnel (CONNECT).
+    var usesTunnel: Bool { isSecure && proxy?.url.hasPrefix("http") == true }
 
     /// Whether libcurl sends the request over TLS: to the server, or to an HTTPS proxy that receives the request itself.
     var isEncrypted: Bool { isSecure || talksToProxy && proxy?.url.hasPrefix("https:") == true }

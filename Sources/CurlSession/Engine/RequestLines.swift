@@ -51,7 +51,8 @@ enum RequestLines {
         return nil
     }
 
-    private static func line(name: String, value: String) -> String? {
+    /// The line of a field; nil if it can't be sent.
+    static func line(name: String, value: String) -> String? {
         guard flaw(name: name, value: value) == nil else { return nil }
         let isBlank = value.utf8.allSatisfy { $0 == 32 || $0 == 9 }
         return isBlank ? "\(name);" : "\(name): \(value)"

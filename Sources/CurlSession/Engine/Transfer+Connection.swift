@@ -63,6 +63,10 @@ extension Transfer {
         } else if exchange.isSecure {
             pool.connected(to: exchange.peer)
         }
+        guard isOwnTunnel() else {
+            abort = .needsNewConnection
+            return false
+        }
         connection = isMultiplexed ? .multiplexed : .exclusive(ports)
         noteProgress()
         sent = 0
@@ -164,6 +168,7 @@ extension Transfer {
     func prepareToSendAgain(after code: CURLcode) -> Bool {
         guard let easy, needsNewConnection || isCutOff(code) else { return false }
         abort = nil
+        connectionsMade = 0
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
     }

@@ -9,11 +9,12 @@ extension Transfer {
     /// Call it when libcurl has ended the transfer. `error` is nil if the response is complete.
     /// - Parameter tunnelSchemes: The value of `tunnelSchemes` before that.
     func ended(_ error: URLError?, tunnelSchemes: Int) {
-        if let error, error.code == .userAuthenticationRequired,
-            task.answerRefusedTunnel(exchange, schemes: tunnelSchemes)
-        {
+        if let error, error.code == .userAuthenticationRequired {
             task.transfer = nil
-            return
+            let head = tunnelHead.challenges.map {
+                CurlResponseHead(url: exchange.url, version: "HTTP/1.1", status: 407, fields: $0)
+            }
+            return task.received(TunnelRefusal(schemes: tunnelSchemes, head: head, error: error), of: exchange)
         }
         end = error.map(End.failed) ?? .complete
         finishIfDone()

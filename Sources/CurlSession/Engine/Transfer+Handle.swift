@@ -11,7 +11,9 @@ extension Transfer {
         // libcurl must not use other protocols, whatever the URL's scheme is.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, to: 0)
+        // The fields of a proxy's response to CONNECT are not the server's. A field for the proxy is not for the server.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
+        set(CURLOPT_HEADEROPT, to: Int(CURLHEADER_SEPARATE))
         // libcurl sends the path of `Exchange` unchanged. Digest and the cookies rely on that.
         set(CURLOPT_PATH_AS_IS, to: 1)
         set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
@@ -62,14 +64,15 @@ extension Transfer {
     }
 
     /// Sets the proxy. libcurl itself sends the credentials to a SOCKS proxy, and to an HTTP proxy when it asks for a tunnel
-    /// (CONNECT). Other requests carry the credentials in their fields.
+    /// (CONNECT), unless the request has a `Proxy-Authorization` of its own. Other requests carry the credentials in their fields.
     private func use(_ proxy: ProxyRules.Proxy, on easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         if proxy.url.hasPrefix("https:") { pool.options.tls.applyToProxy(of: easy) }
-        if exchange.isSecure, proxy.url.hasPrefix("http") {
+        if exchange.usesTunnel {
             _ = synchronizer_setopt_progress(easy, tunnelCallback, context)
+            _ = synchronizer_setopt_debug(easy, logCallback, context)
         }
-        guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
+        guard exchange.isSecure || proxy.url.hasPrefix("socks"), tunnelAuthorization == nil else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYPASSWORD, proxy.password)
@@ -125,6 +128,11 @@ private let requestCallback: synchronizer_curl_request = { context, _, _, peer, 
 
 private let tunnelCallback: synchronizer_curl_progress = { context, _, _, _, _ in
     transfer(context)?.countTunnelRead() == true ? 0 : 1
+}
+
+private let logCallback: synchronizer_curl_debug = { _, type, bytes, size, context in
+    transfer(context)?.noteLog(type, UnsafeRawBufferPointer(start: bytes, count: size))
+    return 0
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in

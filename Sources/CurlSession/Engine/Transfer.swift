@@ -19,6 +19,10 @@ final class Transfer {
     /// The handle; nil once libcurl has ended the transfer.
     private(set) var easy: UnsafeMutableRawPointer?
     private var lines: UnsafeMutablePointer<curl_slist>?
+    /// The field lines that only the proxy gets that is asked for a tunnel.
+    private var tunnelLines: UnsafeMutablePointer<curl_slist>?
+    /// See `TransferOptions`.
+    let tunnelAuthorization: String?
     /// Where libcurl writes why it failed.
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The socket on which libcurl last waited for this transfer; -1 if there is none. libcurl may have sent the request and read a
@@ -28,6 +32,9 @@ final class Transfer {
     var isToFlush = false
     var lookup = NameLookup()
     var tunnelReads = TunnelReads()
+    var tunnelHead = TunnelHead()
+    /// The connections that libcurl had made for this transfer when it last began to send the request.
+    var connectionsMade = 0
 
     /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?
@@ -55,6 +62,7 @@ final class Transfer {
         self.exchange = exchange
         self.pool = pool
         self.easy = easy
+        tunnelAuthorization = pool.options.tunnelAuthorization(of: exchange)
         parser = HeadParser(url: exchange.url)
         lastProgress = pool.engine.now
         message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -69,6 +77,11 @@ final class Transfer {
         setRequest(on: easy)
         lines = pool.options.lines(for: exchange)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HTTPHEADER, lines)
+        guard let tunnelAuthorization,
+            let line = RequestLines.line(name: FieldName.proxyAuthorization, value: tunnelAuthorization)
+        else { return }
+        tunnelLines = RequestLines.list([line])
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_PROXYHEADER, tunnelLines)
     }
 
     /// Gives up the handle, and frees what belongs to it.
@@ -79,7 +92,8 @@ final class Transfer {
         }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
-        lines = nil
+        curl_slist_free_all(tunnelLines)
+        (lines, tunnelLines) = (nil, nil)
         if case .stream(let stream, _) = exchange.body { stream.close() }
     }
 

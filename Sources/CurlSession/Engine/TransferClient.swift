@@ -31,10 +31,8 @@ protocol TransferClient: AnyObject, Sendable {
     /// libcurl has taken bytes of the request's body.
     func sent(_ count: Int, total: Int64, of expected: Int64)
     func set(_ metrics: CurlTaskMetrics)
-    /// A proxy has refused a tunnel because it needs a credential.
-    /// - Parameter schemes: The schemes that the proxy offers: libcurl's `CURLAUTH_…`.
-    /// - Returns: Whether the delegate is asked for a credential. If not, the task ends.
-    func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool
+    /// A proxy has refused a tunnel because it needs a credential. The transfer has ended.
+    func received(_ refusal: TunnelRefusal, of exchange: Exchange)
     /// Ends the task. `error` is nil if the response is complete.
     func end(_ error: URLError?)
 
@@ -59,4 +57,22 @@ enum HeadAction {
     /// The transfer waits for a decision.
     case wait
     case fail(URLError)
+}
+
+/// A proxy's refusal to open a tunnel, because it needs a credential.
+struct TunnelRefusal: Sendable {
+    /// The schemes that the proxy offers: libcurl's `CURLAUTH_…`.
+    var schemes: Int
+    /// The response for the task; nil if the proxy's head was incomplete.
+    var head: CurlResponseHead?
+    /// The error if there is no response.
+    var error: URLError
+
+    /// The strongest challenge that libcurl can answer. Only a proxy that has offered Basic may get the password as it is.
+    var challenges: [Challenge]? {
+        [
+            (AuthenticationScheme.curlDigest, "Digest realm=\"\", nonce=\"\""),
+            (AuthenticationScheme.curlBasic, "Basic realm=\"\""),
+        ].first { schemes & $0.0 != 0 }.map { Challenge.parse([$0.1]) }
+    }
 }

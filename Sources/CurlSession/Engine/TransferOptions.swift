@@ -12,7 +12,7 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     let resourceLimit: Double
     /// The session's fields: every request that does not have them itself gets them.
     private let fields: [String: String]
-    /// The session's `Proxy-Authorization`, which only an HTTP proxy gets that receives the request itself.
+    /// The session's `Proxy-Authorization`, which only HTTP proxies get.
     private let proxyAuthorization: String?
     /// Whether one of these fields can't be sent.
     private let hasFlaw: Bool
@@ -74,6 +74,9 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     /// has to change the request.
     func flaw(in exchange: Exchange) -> URLError? {
         var flaws = exchange.fields.compactMap(RequestLines.flaw)
+        if let value = tunnelAuthorization(of: exchange) {
+            flaws += [RequestLines.flaw(name: FieldName.proxyAuthorization, value: value)].compactMap { $0 }
+        }
         if hasFlaw {
             let own = exchange.fields.keys
             flaws += sessionFields(for: exchange).filter { field in !own.contains { $0.isFieldName(field.key) } }
@@ -90,6 +93,13 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
             RequestLines.lines(
                 session: sessionFields(for: exchange), own: exchange.fields, body: exchange.body,
                 method: exchange.method))
+    }
+
+    /// The `Proxy-Authorization` with which the request asks a proxy for a tunnel: its own, or else the session's. Nil if there is
+    /// none, or if the proxy has refused it and its challenge is answered.
+    func tunnelAuthorization(of exchange: Exchange) -> String? {
+        guard exchange.usesTunnel, exchange.proxy?.answersChallenge == false else { return nil }
+        return exchange.tunnelAuthorization ?? proxyAuthorization
     }
 
     /// The session's fields, without those that the receiver of the request must not get.

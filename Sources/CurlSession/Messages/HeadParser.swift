@@ -65,7 +65,7 @@ struct HeadParser: Sendable {
     mutating func append(_ line: UnsafeRawBufferPointer) throws(HeadError) -> Event? {
         byteCount += line.count
         guard byteCount <= HeadError.maximumBytes else { throw .tooLarge }
-        let content = UnsafeRawBufferPointer(rebasing: line[..<Self.end(of: line)])
+        let content = Self.content(of: line)
         switch place {
         case .statusLine:
             status = try StatusLine(content)
@@ -98,11 +98,11 @@ struct HeadParser: Sendable {
         return head.fields.contains { $0.isNamed(FieldName.location) && $0.value != first.value }
     }
 
-    /// The number of bytes before the line end.
-    private static func end(of line: UnsafeRawBufferPointer) -> Int {
+    /// The line without its end.
+    static func content(of line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var end = line.count
         if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
         if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return end
+        return UnsafeRawBufferPointer(rebasing: line[..<end])
     }
 }

@@ -23,16 +23,19 @@ struct ProxyRules: Sendable, Hashable {
         var password: String?
         /// The schemes that libcurl may use: `CURLAUTH_…`. With several, libcurl first sends a request without credentials.
         var schemes = AuthenticationScheme.curlBasic | AuthenticationScheme.curlDigest
+        /// Whether the credential answers a challenge of the proxy.
+        private(set) var answersChallenge = false
 
         /// The credential that the configuration has for the proxy.
         var credential: AuthenticationFlow.Credential? {
             user.map { .init(user: $0, password: password ?? "") }
         }
 
-        /// The same proxy with another credential.
+        /// The same proxy with a credential that answers its challenge.
         func with(_ credential: AuthenticationFlow.Credential, schemes: Int) -> Self {
             var proxy = self
             (proxy.user, proxy.password, proxy.schemes) = (credential.user, credential.password, schemes)
+            proxy.answersChallenge = true
             return proxy
         }
     }

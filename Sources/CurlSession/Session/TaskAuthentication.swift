@@ -32,6 +32,8 @@ struct TaskChallenge: Sendable {
     var previousFailures: Int
     /// The head of the response with the challenge; nil if a proxy refused a tunnel.
     var head: CurlResponseHead?
+    /// The refusal of a tunnel that is the challenge.
+    var refusal: TunnelRefusal?
     /// The proxy that sent the challenge; nil if the server sent it.
     var proxy: ProxyRules.Proxy?
     var url: URL

@@ -25,21 +25,22 @@ extension TaskCore {
         return .wait
     }
 
-    /// Answers a proxy that has refused a tunnel. libcurl does not report the proxy's response.
-    func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
-        guard let proxy = exchange.proxy, !isOver else { return false }
-        // Only a proxy that has offered Basic may get the password as it is.
-        let challenges = [
-            (AuthenticationScheme.curlDigest, "Digest realm=\"\", nonce=\"\""),
-            (AuthenticationScheme.curlBasic, "Basic realm=\"\""),
-        ].first { schemes & $0.0 != 0 }.map { Challenge.parse([$0.1]) }
-        guard let challenges else { return false }
-        let step = withFlow(of: proxy) { $0.received(challenges) }
-        guard case .ask(let scheme, let failures) = step else { return false }
+    /// Answers a proxy that has refused a tunnel. Without a credential, the refusal is the response.
+    func received(_ refusal: TunnelRefusal, of exchange: Exchange) {
+        guard let proxy = exchange.proxy, let challenges = refusal.challenges, !isOver,
+            case .ask(let scheme, let failures) = withFlow(of: proxy, { $0.received(challenges) })
+        else { return end(with: refusal) }
         deliver(
-            .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)))
+            .challenge(
+                .init(
+                    scheme: scheme, previousFailures: failures, refusal: refusal, proxy: proxy, url: exchange.url)))
         pool.startDecisionTimeout(self)
-        return true
+    }
+
+    private func end(with refusal: TunnelRefusal) {
+        guard let head = refusal.head else { return end(refusal.error) }
+        deliver(head)
+        end(nil)
     }
 
     /// Changes the flow of a proxy, or else the server's.
@@ -57,8 +58,8 @@ extension TaskCore {
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
         switch withFlow(of: challenge.proxy, { $0.decided(decision, proposed: credential) }) {
-        case .deliver where challenge.head == nil: end(URLError(.userAuthenticationRequired))
-        case .deliver: transfer?.deliverPending()
+        case .deliver:
+            if let refusal = challenge.refusal { end(with: refusal) } else { transfer?.deliverPending() }
         case .cancel:
             dropTransfer()
             end(URLError(.userCancelledAuthentication))
@@ -118,7 +119,8 @@ extension TaskCore {
             session, task: task,
             didReceive: URLAuthenticationChallenge(
                 protectionSpace: space, proposedCredential: proposed, previousFailureCount: challenge.previousFailures,
-                failureResponse: challenge.head?.httpURLResponse, error: nil, sender: ChallengeSender(decide)),
+                failureResponse: (challenge.head ?? challenge.refusal?.head)?.httpURLResponse, error: nil,
+                sender: ChallengeSender(decide)),
             completionHandler: decide)
     }
 }

@@ -151,17 +151,13 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
         let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
         let known = proxy.flatMap { authentication.proxies[$0.url] }
-        if let proxy {
-            // `Exchange` leaves it out unless the proxy receives the request itself.
-            additional[FieldName.proxyAuthorization] =
-                known?.answer ?? pool.proxyAnswers.withLock { $0[proxy.url] }
-        }
+        let answer = proxy.flatMap { proxy in known?.answer ?? pool.proxyAnswers.withLock { $0[proxy.url] } }
         return Result { () throws(URLError) in
             let body = try body.opened()
             state.withLock { $0.expectedToSend = max(0, body.length) }
             let exchange = try Exchange(
                 request, body: body, idleLimit: pool.options.idleLimit(of: request),
-                proxy: known?.credential.map { proxy?.with($0, schemes: $1) } ?? proxy,
+                proxy: known?.credential.map { proxy?.with($0, schemes: $1) } ?? proxy, proxyAnswer: answer,
                 additional: additional,
                 isForeign: request.url.map(isForeign) ?? false)
             if let flaw = pool.options.flaw(in: exchange) { throw flaw }

@@ -67,7 +67,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     /// Answers a challenge from a server or proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`). By default the credential
     /// comes from the configuration's `URLCredentialStorage`; a subclass may provide another one. Without a credential, the
-    /// response is the 401 or 407, with its body.
+    /// response is the 401 or 407, with its body. (On Linux, a proxy's refusal of a tunnel to an https server has no body.)
     ///
     /// Called on a background thread; call the completion handler once, on any thread. It is not called for certificates:
     /// ``Synchronizer/Configuration/tls`` says which ones are trusted.

@@ -52,7 +52,8 @@ extension Synchronizer {
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
         /// Returns the request to send in place of one that was answered with 401, or by a proxy with 407. If it returns nil, the
-        /// load fails with that response.
+        /// load fails with that response. On Linux, this includes a proxy that refuses a tunnel to an https server, and only the
+        /// proxy gets the `Proxy-Authorization` that you set.
         ///
         /// Called once for all loads that wait on the same origin and were refused with the same credentials (the headers with
         /// a word like `auth`, `token` or `key` in their name): each of them is sent again with the credentials that you set.

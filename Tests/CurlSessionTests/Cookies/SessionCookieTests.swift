@@ -64,7 +64,7 @@ import Testing
 }
 
 /// The storage of a session's configuration.
-private final class Configured: @unchecked Sendable {  // set once, before the session is used
+final class Configured: @unchecked Sendable {  // set once, before the session is used
     private(set) var storage: HTTPCookieStorage?
 
     func keep(_ configuration: URLSessionConfiguration) {
