@@ -2,20 +2,29 @@
 //
 // No list has them all: services invent names of their own (`X-Api-Key`, `X-Amz-Security-Token`, `Private-Token`,
 // `DD-API-KEY`). So a field counts as a credential if a word in its name suggests one. A false positive costs a request that
-// the cache could have answered; a false negative would show one user's response to another.
+// the cache could have answered; a false negative would show one user's response to another. `Idempotency-Key` has a word of
+// a credential, and is none: it names one request, so that a server performs it once.
 extension CacheRules {
     /// Whether the field authenticates the user.
     @inline(never)
     package static func isCredential(_ name: String) -> Bool {
-        name.withBytes { name in hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name) }
-            && !HTTPFields.same(name, FieldName.proxyAuthorization)
+        name.withBytes { name in
+            hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name) && !hasWord(isOfOneRequest, in: name)
+        } && !HTTPFields.same(name, FieldName.proxyAuthorization)
     }
 
     /// Whether only the server that the request is sent to may see the field's value: a credential, also one for a proxy, or a
     /// CSRF token (`X-CSRF-Token`), which does not identify the user.
     @inline(never)
     package static func isSecret(_ name: String) -> Bool {
-        name.withBytes { name in hasWord(isProof, in: name) || hasWord(isAgainstForgery, in: name) }
+        name.withBytes { name in
+            (hasWord(isProof, in: name) && !hasWord(isOfOneRequest, in: name)) || hasWord(isAgainstForgery, in: name)
+        }
+    }
+
+    /// Whether requests with different values may be those of different users: a credential, also one for a proxy.
+    package static func identifiesUser(_ name: String) -> Bool {
+        isCredential(name) || HTTPFields.same(name, FieldName.proxyAuthorization)
     }
 
     /// Whether a redirect to another origin drops the field, because it is a secret, or `Host`, which names the origin.
@@ -62,6 +71,8 @@ extension CacheRules {
         default: return false
         }
     }
+
+    private static func isOfOneRequest(_ word: Name) -> Bool { isSame(word, as: "idempotency") }
 
     private static func isSame(_ name: Name, as known: StaticString) -> Bool {
         sameName(name, Name(start: known.utf8Start, count: known.utf8CodeUnitCount))

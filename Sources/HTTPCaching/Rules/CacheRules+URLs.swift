@@ -36,6 +36,9 @@ extension CacheRules {
         return "/" + kept.joined(separator: "/")
     }
 
+    /// The user name and the password in an absolute URI, with the `@`, as they are written there; empty without them.
+    package static func userInfo(of url: String) -> String { URIParts(url[...])?.userInfo ?? "" }
+
     /// Makes a URI reference absolute (RFC 3986 §5.2); nil if it is malformed.
     static func resolve(_ reference: String, against base: String) -> URL? {
         guard let base = URL(string: base) else { return nil }

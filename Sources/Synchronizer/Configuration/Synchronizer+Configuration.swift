@@ -55,9 +55,10 @@ extension Synchronizer {
         /// load fails with that response. On Linux, this includes a proxy that refuses a tunnel to an https server, and only the
         /// proxy gets the `Proxy-Authorization` that you set.
         ///
-        /// Called once for all loads that wait on the same origin and were refused with the same credentials (the headers with
-        /// a word like `auth`, `token` or `key` in their name): each of them is sent again with the credentials that you set.
-        /// So are loads that are refused later with the old credentials. A load is sent again three times at most.
+        /// Called once for all loads that wait on the same origin and were refused with the same credentials: each of them is sent
+        /// again with the credentials that you set. So are loads that are refused later with the old credentials. Credentials are
+        /// the headers with a word like `auth`, `token` or `key` in their name, except `Idempotency-Key` and CSRF tokens, and the
+        /// user name and password in the URL. A load is sent again three times at most.
         ///
         /// Called on no actor. An error that you throw is the error of all these loads, unchanged. The call goes on if they are
         /// cancelled. If ``Synchronizer/removeAll()`` is called before it returns, its result is dropped, and it is called once more

@@ -138,6 +138,83 @@ struct AuthenticationsTests {
         #expect(second.value(forHTTPHeaderField: "X-Number") == "8")
     }
 
+    /// A refusal of a request with a token and further fields.
+    private func refusal(
+        _ load: Int, _ token: String?, fields: [String: String], url: String = "http://a.example/x"
+    ) -> Machine.Refusal {
+        var request = request(token, url)
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        let plain = refusal(load, token)
+        return .init(load: load, origin: plain.origin, request: request, error: plain.error, sentAt: 0)
+    }
+
+    /// How a call ends that gives the loads no other credentials.
+    private enum Ending: CaseIterable {
+        case throwing, withNil, unchanged
+
+        func result(of request: URLRequest) -> Result<URLRequest?, any Error> {
+            switch self {
+            case .throwing: .failure(CocoaError(.fileNoSuchFile))
+            case .withNil: .success(nil)
+            case .unchanged: .success(request)
+            }
+        }
+    }
+
+    @Test(
+        "a field of one request is no credential: one call serves all loads with the token, however it ends",
+        arguments: Ending.allCases, ["Idempotency-Key", "X-Idempotency-Key", "X-CSRF-Token"])
+    private func fieldsOfOneRequest(ending: Ending, name: String) {
+        var machine = Machine()
+        let calls = (0..<10).map { refusal($0, "old", fields: [name: "\($0)"]) }
+        for call in calls { _ = machine.refused(call) }
+        let steps = machine.ended(calls[0], with: ending.result(of: calls[0].request)) { _ in true }
+        #expect(steps.map(self.name) == calls.map { ending == .unchanged ? "send \($0.load) old" : "fail \($0.load)" })
+    }
+
+    @Test("a call that changes Idempotency-Key changes that of no other load")
+    func idempotencyKeys() {
+        var machine = Machine()
+        let calls = (0..<2).map { refusal($0, "old", fields: ["Idempotency-Key": "\($0)"]) }
+        for call in calls { _ = machine.refused(call) }
+        let new = refusal(0, "new", fields: ["Idempotency-Key": "7"]).request
+        let steps = machine.ended(calls[0], with: .success(new)) { _ in true }
+        #expect(steps.map(name) == ["send 0 new", "send 1 new"])
+        guard case .send(_, let second) = steps[1] else { return }
+        #expect(second.value(forHTTPHeaderField: "Idempotency-Key") == "1")
+    }
+
+    @Test(
+        "no load gets the answer to another user, who differs in a credential that the call does not change",
+        arguments: ["Cookie", "X-Api-Key", "Proxy-Authorization", "Signature", "the URL"], [nil, "shared"])
+    func otherUsers(credential: String, token: String?) {
+        var machine = Machine()
+        let calls = ["ann", "bob"].enumerated().map { load, user in
+            credential == "the URL"
+                ? refusal(load, nil, fields: [:], url: "http://\(user):secret@a.example/x")
+                : refusal(load, token, fields: [credential: user])
+        }
+        #expect(calls.map { name(machine.refused($0)) } == ["authenticate 0", "wait"])
+        var new = calls[0].request
+        new.setValue("ann's", forHTTPHeaderField: "Authorization")
+        #expect(
+            machine.ended(calls[0], with: .success(new)) { _ in true }.map(name) == ["send 0 ann's", "authenticate 1"])
+        new = calls[1].request
+        new.setValue("bob's", forHTTPHeaderField: "Authorization")
+        #expect(machine.ended(calls[1], with: .success(new)) { _ in true }.map(name) == ["send 1 bob's"])
+        #expect(calls.map { name(machine.refused($0)) } == ["send 0 ann's", "send 1 bob's"], "later refusals")
+    }
+
+    @Test("a user name in the URL of a request with a token does not matter")
+    func userInfo() {
+        var machine = Machine()
+        let calls = [
+            refusal(0, "old", fields: [:]), refusal(1, "old", fields: [:], url: "http://ann@a.example/x"),
+        ]
+        for call in calls { _ = machine.refused(call) }
+        #expect(end(&machine, calls[0], "new") == ["send 0 new", "send 1 new"])
+    }
+
     @Test("if credentials change, other fields that change too do not matter")
     func otherFields() {
         var machine = Machine()

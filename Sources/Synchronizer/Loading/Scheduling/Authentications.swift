@@ -4,7 +4,8 @@ import HTTPCaching
 /// Which loads wait for `Configuration.authenticate`, and which credentials it has replaced. A pure value.
 ///
 /// One call runs for an origin at a time. Loads that were refused with the same credentials share its result. A load that is
-/// refused later, with credentials that were replaced in the meantime, gets the new ones without a call.
+/// refused later, with credentials that were replaced in the meantime, gets the new ones without a call. All credentials must be
+/// the same: a call may have replaced a token that several users share, or the lack of one, by the token of one user.
 struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     /// A request that the server answered with 401 or 407.
     struct Refusal: Sendable {
@@ -31,9 +32,16 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     /// The fields that a call changed, with their old values and the new ones.
     private struct Replacement: Sendable {
         let number: Int
+        /// The credentials of the request that was refused.
         let refused: Fields
         let old: [String: String?]
         let new: [String: String?]
+
+        /// Whether the request has what was replaced.
+        func applies(to request: URLRequest) -> Bool {
+            let fields = Authentications.fields(of: request)
+            return old.allSatisfy { fields[$0.key] == $0.value } && Authentications.credentials(of: request) == refused
+        }
     }
 
     private static var maximumOrigins: Int { 1_000 }
@@ -96,7 +104,7 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
             new: Dictionary(uniqueKeysWithValues: names.map { ($0, new[$0]) }))
         var list = replacements[origin] ?? []
         // Credentials that are valid again are not replaced any more; otherwise replacements could form a cycle.
-        list.removeAll { $0.old == change.new || $0.old == change.old }
+        list.removeAll { $0.applies(to: refused) || (!$0.old.isEmpty && $0.applies(to: request)) }
         list.append(change)
         replacements.insert(list.suffix(Self.maximumReplacements), for: origin)
         if replacements.count > Self.maximumOrigins, let oldest = replacements.leastRecentlyUsed {
@@ -109,13 +117,9 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         guard let list = replacements[refusal.origin] else { return nil }
         var request = refusal.request
         var isReplaced = false
-        for change in list {
-            let fields = Self.fields(of: request)
-            guard change.old.allSatisfy({ fields[$0.key] == $0.value }) else { continue }
+        for change in list where change.applies(to: request) {
             // A call may change no field, for example if it logs in by a cookie. It helps only requests sent before it ended.
-            if change.old.isEmpty, Self.credentials(of: request) != change.refused || change.number <= refusal.sentAt {
-                continue
-            }
+            if change.old.isEmpty, change.number <= refusal.sentAt { continue }
             for (name, value) in change.new { request.setValue(value, forHTTPHeaderField: name) }
             isReplaced = true
         }
@@ -127,7 +131,12 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         Dictionary((request.allHTTPHeaderFields ?? [:]).map { ($0.lowercased(), $1) }) { $1 }
     }
 
+    /// The fields that tell users apart. A user name and a password in the URL are what the session sends without `Authorization`.
     private static func credentials(of request: URLRequest) -> Fields {
-        fields(of: request).filter { CacheRules.isSecret($0.key) }
+        var credentials = fields(of: request).filter { CacheRules.identifiesUser($0.key) }
+        if credentials["authorization"] == nil, let url = request.url {
+            credentials["authorization"] = CacheRules.userInfo(of: url.absoluteString)
+        }
+        return credentials
     }
 }
