@@ -27,6 +27,25 @@ struct CacheKeyTests {
     }
 }
 
+@Suite("Origins")
+struct OriginTests {
+    @Test(
+        "are scheme, host and port, in one form",
+        arguments: [
+            ("https://api.example/a", "https://api.example", ""),
+            ("HTTPS://API.example:443", "https://api.example", ""),
+            ("https://U:P@api.example:/?q#f", "https://api.example", "U:P@"),
+            ("https://api.example#u@b.example", "https://api.example", ""),
+            ("http://api.example:443/", "http://api.example:443", ""), ("http://[::1]:80/x", "http://[::1]", ""),
+            ("data:,x", nil, ""), ("", nil, ""),
+        ] as [(String, String?, String)])
+    func origin(url: String, origin: String?, userInfo: String) {
+        #expect(CacheRules.origin(of: url) == origin)
+        #expect(CacheRules.userInfo(of: url) == userInfo)
+        #expect(CacheRules.sameOrigin(url, origin ?? url) == (origin != nil))
+    }
+}
+
 @Suite("Entity tags")
 struct EntityTagTests {
     @Test("compare weakly and strongly as RFC 9110 §8.8.3.2 says")

@@ -13,7 +13,7 @@ extension CacheRules {
 
     /// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
     package static func sameOrigin(_ one: String, _ other: String) -> Bool {
-        guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
+        guard let one = URIParts(withoutFragment: one), let other = URIParts(withoutFragment: other) else {
             return false
         }
         return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
@@ -36,8 +36,13 @@ extension CacheRules {
         return "/" + kept.joined(separator: "/")
     }
 
+    /// The origin of an absolute URI, equal for URIs that have the ``sameOrigin(_:_:)``; nil if the URI has no authority.
+    package static func origin(of url: String) -> String? {
+        URIParts(withoutFragment: url).map { $0.scheme + "://" + $0.hostAndPort }
+    }
+
     /// The user name and the password in an absolute URI, with the `@`, as they are written there; empty without them.
-    package static func userInfo(of url: String) -> String { URIParts(url[...])?.userInfo ?? "" }
+    package static func userInfo(of url: String) -> String { URIParts(withoutFragment: url)?.userInfo ?? "" }
 
     /// Makes a URI reference absolute (RFC 3986 §5.2); nil if it is malformed.
     static func resolve(_ reference: String, against base: String) -> URL? {
@@ -94,6 +99,10 @@ private struct URIParts {
         let host = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
         userInfo = String(authority[..<host])
         hostAndPort = Self.withoutDefaultPort(authority[host...].lowercased(), scheme: scheme)
+    }
+
+    init?(withoutFragment uri: String) {
+        self.init(uri.prefix { $0 != "#" })
     }
 
     private static func withoutDefaultPort(_ hostAndPort: String, scheme: String) -> String {

@@ -113,10 +113,7 @@ struct HookedLoadTests {
         let resource = DataResource(request: request)
         let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
         let id = synchronizer.enter(job, mayBlock: true, receiver: receiver)
-        let url = try #require(request.url)
-        let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
-        let refused = SynchronizerError.status(response, .init(url: url, trace: LoadTrace()))
-        try #require(fetcher.take("/a")).report(.finished(.failure(refused)))
+        try #require(fetcher.take("/a")).report(.finished(.failure(refused(request))))
         var next: FakeFetch?
         try await waitUntil("it is sent again") {
             next = fetcher.take("/a")
@@ -124,5 +121,56 @@ struct HookedLoadTests {
         }
         #expect(next?.request.value(forHTTPHeaderField: "Authorization") == nil)
         synchronizer.loader.leave(id)
+    }
+
+    // MARK: - Loads that share a call of authenticate
+
+    private func refused(_ request: URLRequest) throws -> SynchronizerError {
+        let url = try #require(request.url)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
+        return .status(response, .init(url: url, trace: LoadTrace()))
+    }
+
+    /// Its `authenticate` waits for the hook.
+    private func authenticating() -> Synchronizer {
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.authenticate = { [hook] request, _ in try await hook.prepare(request) }
+        return Synchronizer(configuration: configuration, fetcher: fetcher)
+    }
+
+    /// Begins a load, which the server refuses.
+    private func beginRefused(_ url: String, by synchronizer: Synchronizer) throws -> LoadReceiver.ID {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.setValue("old", forHTTPHeaderField: "Authorization")
+        let resource = DataResource(request: request)
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+        let id = synchronizer.enter(job, mayBlock: true, receiver: receiver)
+        try #require(fetcher.take(request.url?.path ?? "")).report(.finished(.failure(refused(request))))
+        return id
+    }
+
+    private func waiting(in synchronizer: Synchronizer) -> [Int] {
+        synchronizer.loader.state.withLock { $0.authentications.waiting.values.map(\.count) }
+    }
+
+    @Test("share a call of authenticate, however their URLs write the origin")
+    func spellings() async throws {
+        let synchronizer = authenticating()
+        let urls = [
+            "http://a.example/0", "http://a.example:80/1", "http://A.EXAMPLE/2", "http://ann:secret@a.example/3",
+        ]
+        let ids = try urls.map { try beginRefused($0, by: synchronizer) }
+        #expect(waiting(in: synchronizer) == [4])
+        hook.admit()
+        for number in urls.indices {
+            var next: FakeFetch?
+            try await waitUntil("it is sent again") {
+                next = fetcher.take("/\(number)")
+                return next != nil
+            }
+            #expect(next?.request.value(forHTTPHeaderField: "Authorization") == "Bearer t1")
+        }
+        #expect(hook.calls.count == 1)
+        for id in ids { synchronizer.loader.leave(id) }
     }
 }

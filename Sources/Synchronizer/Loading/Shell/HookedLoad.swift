@@ -110,8 +110,7 @@ final class HookedLoad: Sendable {
             guard mayAuthenticate(after: error, in: state) else { return nil }
             state.refusals += 1
             return .init(
-                load: id, origin: state.job.host.lowercased(), request: state.job.request, error: error,
-                sentAt: state.sentAt)
+                load: id, origin: state.job.origin, request: state.job.request, error: error, sentAt: state.sentAt)
         }
     }
 
@@ -147,6 +146,9 @@ struct LowDataFallback: Sendable {
 }
 
 extension LoadJob {
+    /// The origin, however the URL is written. Unlike ``host``, it has no default port and no user name.
+    fileprivate var origin: String { request.url.flatMap { CacheRules.origin(of: $0.absoluteString) } ?? "" }
+
     /// Whether all redirects stayed at the origin of the request.
     fileprivate func isOrigin(of redirects: [URL]) -> Bool {
         guard let url = request.url else { return false }
