@@ -65,6 +65,9 @@ extension Synchronizer {
         /// for the loads that wait. It is not called for the response of another origin that a redirect led to, nor for a request
         /// with a body stream. Loads that the hook starts itself with this synchronizer, as to refresh a token, run no hooks until it
         /// returns; those of other synchronizers run their own.
+        ///
+        /// The hook must return: only one call runs for an origin at a time, and all loads that the origin refuses meanwhile wait
+        /// for it, up to ``timeoutForLoad``.
         public var authenticate:
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 

@@ -35,7 +35,7 @@ struct AuthenticationsTests {
         _ machine: inout Machine, _ refusal: Machine.Refusal, _ token: String?, cancelled: Set<Int> = []
     ) -> [String] {
         let result = token.map { request($0) }
-        return machine.ended(refusal, with: .success(result)) { !cancelled.contains($0) }.map(name)
+        return machine.ended(.init(for: refusal), with: .success(result)) { !cancelled.contains($0) }.map(name)
     }
 
     @Test("one call serves the loads with the same credentials; the next credentials get a call of their own")
@@ -99,9 +99,26 @@ struct AuthenticationsTests {
         _ = machine.refused(call)
         #expect(end(&machine, call, nil) == ["fail 0"])
         _ = machine.refused(call)
-        _ = machine.ended(call, with: .success(call.request)) { _ in true }
+        _ = machine.ended(.init(for: call), with: .success(call.request)) { _ in true }
         #expect(name(machine.refused(refusal(1, nil, sentAt: 1))) == "send 1 -")
         #expect(name(machine.refused(refusal(2, nil, sentAt: 2))) == "authenticate 2")
+    }
+
+    @Test("a load that leaves is forgotten at once; the running call goes on, and serves later loads")
+    func leaving() {
+        var machine = Machine()
+        let call = refusal(0, "1")
+        #expect(name(machine.refused(call)) == "authenticate 0")
+        #expect(name(machine.refused(refusal(1, "1"))) == "wait")
+        #expect(name(machine.refused(refusal(2, "1", origin: "http://b.example"))) == "authenticate 2")
+        #expect(machine.leave(1)?.load == 1 && machine.leave(0)?.load == 0)
+        #expect(machine.leave(1) == nil && machine.leave(7) == nil)
+        #expect(machine.waiting.mapValues(\.count) == ["http://a.example": 0, "http://b.example": 1])
+        #expect(name(machine.refused(refusal(3, "1"))) == "wait", "one call at a time")
+        #expect(end(&machine, call, "2") == ["send 3 2"])
+        #expect(name(machine.refused(refusal(4, "1"))) == "send 4 2")
+        #expect(machine.waiting.keys.elementsEqual(["http://b.example"]))
+        #expect(name(machine.refused(refusal(5, "2"))) == "authenticate 5")
     }
 
     @Test("a token in the URL is of no use to another load, which gets a call of its own")
@@ -111,7 +128,7 @@ struct AuthenticationsTests {
         #expect(calls.map { name(machine.refused($0)) } == ["authenticate 0"] + Array(repeating: "wait", count: 5))
         for (number, call) in calls.enumerated() {
             let result = request(nil, "http://a.example/x?token=new")
-            let steps = machine.ended(call, with: .success(result)) { _ in true }.map(name)
+            let steps = machine.ended(.init(for: call), with: .success(result)) { _ in true }.map(name)
             let others = (number + 1..<6).map { $0 == number + 1 ? "authenticate \($0)" : "wait" }
             #expect(steps == ["send \(number) -"] + others)
         }
@@ -131,7 +148,7 @@ struct AuthenticationsTests {
         for call in calls { _ = machine.refused(call) }
         var new = calls[0].request
         new.setValue("new", forHTTPHeaderField: "X-Ticket")
-        let steps = machine.ended(calls[0], with: .success(new)) { _ in true }
+        let steps = machine.ended(.init(for: calls[0]), with: .success(new)) { _ in true }
         #expect(steps.map(name) == ["send 0 -", "send 1 -", "authenticate 2"])
         guard case .send(_, let second) = steps[1] else { return }
         #expect(second.value(forHTTPHeaderField: "X-Ticket") == "new")
@@ -168,7 +185,7 @@ struct AuthenticationsTests {
         var machine = Machine()
         let calls = (0..<10).map { refusal($0, "old", fields: [name: "\($0)"]) }
         for call in calls { _ = machine.refused(call) }
-        let steps = machine.ended(calls[0], with: ending.result(of: calls[0].request)) { _ in true }
+        let steps = machine.ended(.init(for: calls[0]), with: ending.result(of: calls[0].request)) { _ in true }
         #expect(steps.map(self.name) == calls.map { ending == .unchanged ? "send \($0.load) old" : "fail \($0.load)" })
     }
 
@@ -178,7 +195,7 @@ struct AuthenticationsTests {
         let calls = (0..<2).map { refusal($0, "old", fields: ["Idempotency-Key": "\($0)"]) }
         for call in calls { _ = machine.refused(call) }
         let new = refusal(0, "new", fields: ["Idempotency-Key": "7"]).request
-        let steps = machine.ended(calls[0], with: .success(new)) { _ in true }
+        let steps = machine.ended(.init(for: calls[0]), with: .success(new)) { _ in true }
         #expect(steps.map(name) == ["send 0 new", "send 1 new"])
         guard case .send(_, let second) = steps[1] else { return }
         #expect(second.value(forHTTPHeaderField: "Idempotency-Key") == "1")
@@ -198,10 +215,12 @@ struct AuthenticationsTests {
         var new = calls[0].request
         new.setValue("ann's", forHTTPHeaderField: "Authorization")
         #expect(
-            machine.ended(calls[0], with: .success(new)) { _ in true }.map(name) == ["send 0 ann's", "authenticate 1"])
+            machine.ended(.init(for: calls[0]), with: .success(new)) { _ in true }.map(name) == [
+                "send 0 ann's", "authenticate 1",
+            ])
         new = calls[1].request
         new.setValue("bob's", forHTTPHeaderField: "Authorization")
-        #expect(machine.ended(calls[1], with: .success(new)) { _ in true }.map(name) == ["send 1 bob's"])
+        #expect(machine.ended(.init(for: calls[1]), with: .success(new)) { _ in true }.map(name) == ["send 1 bob's"])
         #expect(calls.map { name(machine.refused($0)) } == ["send 0 ann's", "send 1 bob's"], "later refusals")
     }
 
@@ -227,6 +246,9 @@ struct AuthenticationsTests {
         for call in calls { _ = machine.refused(call) }
         var new = request("new")
         new.setValue("2", forHTTPHeaderField: "X-Number")
-        #expect(machine.ended(calls[0], with: .success(new)) { _ in true }.map(name) == ["send 0 new", "send 1 new"])
+        #expect(
+            machine.ended(.init(for: calls[0]), with: .success(new)) { _ in true }.map(name) == [
+                "send 0 new", "send 1 new",
+            ])
     }
 }

@@ -173,4 +173,34 @@ struct HookedLoadTests {
         #expect(hook.calls.count == 1)
         for id in ids { synchronizer.loader.leave(id) }
     }
+
+    @Test("leave nothing of their refusals behind when they are cancelled, although the call of authenticate goes on")
+    func cancelledRefusals() async throws {
+        let synchronizer = authenticating()
+        let ids = try (0..<4).map { try beginRefused("http://a.example/\($0)", by: synchronizer) }
+        #expect(waiting(in: synchronizer) == [4])
+        #expect(synchronizer.loader.leave(ids[0]) && synchronizer.loader.take(ids[1]))
+        #expect(waiting(in: synchronizer) == [2])
+        for id in ids[2...] { synchronizer.loader.leave(id) }
+        #expect(waiting(in: synchronizer) == [0])
+        let late = try beginRefused("http://a.example/late", by: synchronizer)
+        #expect(waiting(in: synchronizer) == [1])
+        hook.admit()
+        try await waitUntil("the late load is sent again") { fetcher.take("/late") != nil }
+        #expect(hook.calls.count == 1 && waiting(in: synchronizer).isEmpty)
+        synchronizer.loader.leave(late)
+    }
+
+    @Test("do not wait for authenticate if the server refuses them when they are over")
+    func refusedTooLate() throws {
+        let synchronizer = authenticating()
+        let resource = DataResource(request: request)
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+        let load = HookedLoad(job, receiver: receiver, hooks: synchronizer.loader.hooks, sentAt: 0)
+        let hooked = synchronizer.loader.hooked(load)
+        let id = synchronizer.loader.state.withLock { $0.add(hooked) }
+        synchronizer.loader.leave(id)
+        hooked.report(.finished(id, .failure(try refused(request))))
+        #expect(waiting(in: synchronizer).isEmpty && hook.calls.count == 0)
+    }
 }

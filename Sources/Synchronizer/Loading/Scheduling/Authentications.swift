@@ -18,6 +18,17 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         let sentAt: Int
     }
 
+    /// A call of `authenticate`, which may outlive the load that it began for.
+    struct Call: Sendable {
+        let load: LoadID
+        let origin: String
+        let request: URLRequest
+
+        init(for refusal: Refusal) {
+            (load, origin, request) = (refusal.load, refusal.origin, refusal.request)
+        }
+    }
+
     /// What a refused load does next.
     enum Step: Sendable {
         /// Call `authenticate` with this request; report the result to ``ended(_:with:isWaiting:)``.
@@ -48,8 +59,10 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     private static var maximumReplacements: Int { 16 }
     /// The number of calls that have ended.
     private(set) var count = 0
-    /// The loads that wait, by origin. The running call got the request of the first one.
-    private(set) var waiting: [String: [Refusal]] = [:]
+    /// The loads that wait, in the order of their refusals, for each origin with a running call.
+    private(set) var waiting: [String: LRUList<LoadID, Refusal>] = [:]
+    /// The origins where loads wait.
+    private var origins: [LoadID: String] = [:]
     private var replacements = LRUList<String, [Replacement]>()
     /// The origins whose running call began before the last log-out.
     private var outdated: Set<String> = []
@@ -57,31 +70,51 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     /// A load was refused.
     mutating func refused(_ refusal: Refusal) -> Step {
         if let request = replaced(refusal) { return .send(refusal.load, request) }
-        waiting[refusal.origin, default: []].append(refusal)
-        return waiting[refusal.origin]?.count == 1 ? .authenticate(refusal) : .wait
+        let isRunning = waiting[refusal.origin] != nil
+        waiting[refusal.origin, default: LRUList()].insert(refusal, for: refusal.load)
+        origins[refusal.load] = refusal.origin
+        return isRunning ? .wait : .authenticate(refusal)
     }
 
-    /// The call for a refusal has ended. Returns what the loads that waited for it do next. If the call began before a log-out, its
-    /// result may have the credentials of the old user, so nothing uses it: the loads wait for a new call.
+    /// A load was cancelled, or has its result. If it waits for a call, forgets and returns its refusal, which may have a large
+    /// body. The call goes on.
+    mutating func leave(_ load: LoadID) -> Refusal? {
+        guard !origins.isEmpty, let origin = origins.removeValue(forKey: load) else { return nil }
+        return waiting[origin]?.remove(load)
+    }
+
+    /// A call has ended. Returns what the loads that waited for it do next. If the call began before a log-out, its result may have
+    /// the credentials of the old user, so nothing uses it: the loads wait for a new call.
     ///
-    /// - Parameter isWaiting: whether a load has not been cancelled.
+    /// - Parameter isWaiting: whether a load has not been cancelled; ``leave(_:)`` may come a moment later.
     mutating func ended(
-        _ call: Refusal, with result: Result<URLRequest?, any Error>, isWaiting: (LoadID) -> Bool
+        _ call: Call, with result: Result<URLRequest?, any Error>, isWaiting: (LoadID) -> Bool
     ) -> [Step] {
         count += 1
         let isOutdated = outdated.remove(call.origin) != nil
         let refused = Self.credentials(of: call.request)
         if case .success(let request?) = result, !isOutdated { note(request, insteadOf: call.request, at: call.origin) }
-        let all = waiting.removeValue(forKey: call.origin) ?? []
-        return all.filter { isWaiting($0.load) }.map { refusal in
-            guard !isOutdated, Self.credentials(of: refusal.request) == refused else { return self.refused(refusal) }
-            switch result {
-            case .success(let request?) where refusal.load == call.load: return .send(refusal.load, request)
-            // A token in the URL or in the body is of no use to another load, which gets a call of its own.
-            case .success(_?): return self.refused(refusal)
-            case .success(nil): return .fail(refusal.load, refusal.error)
-            case .failure(let error): return .fail(refusal.load, .hookFailed(error, refusal.error.context))
-            }
+        var all = waiting.removeValue(forKey: call.origin) ?? LRUList()
+        var steps: [Step] = []
+        while let load = all.leastRecentlyUsed, let refusal = all.remove(load) {
+            origins[load] = nil
+            guard isWaiting(load) else { continue }
+            let isAnswered = !isOutdated && Self.credentials(of: refusal.request) == refused
+            steps.append(isAnswered ? step(for: refusal, after: call, with: result) : self.refused(refusal))
+        }
+        return steps
+    }
+
+    /// What a load does that was refused with the same credentials as that of a call.
+    private mutating func step(
+        for refusal: Refusal, after call: Call, with result: Result<URLRequest?, any Error>
+    ) -> Step {
+        switch result {
+        case .success(let request?) where refusal.load == call.load: .send(refusal.load, request)
+        // A token in the URL or in the body is of no use to another load, which gets a call of its own.
+        case .success(_?): refused(refusal)
+        case .success(nil): .fail(refusal.load, refusal.error)
+        case .failure(let error): .fail(refusal.load, .hookFailed(error, refusal.error.context))
         }
     }
 

@@ -75,8 +75,7 @@ extension Loader {
             guard let refusal = load.refusal(error, of: id) else {
                 return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
             }
-            let (step, removals) = state.withLock { ($0.authentications.refused(refusal), $0.removals) }
-            perform(step, unlessRemovedSince: removals)
+            handle(refusal, of: load)
         }
     }
 
@@ -111,6 +110,15 @@ extension Loader {
 
     // MARK: - Authentication
 
+    /// Finds out what a refused load does next. If it ends before that is known, its refusal is forgotten.
+    private func handle(_ refusal: Authentications<LoadReceiver.ID>.Refusal, of load: HookedLoad) {
+        if load.isOver { return }
+        let (step, removals) = state.withLock { ($0.authentications.refused(refusal), $0.removals) }
+        let id = refusal.load
+        load.onStop { [weak self] in _ = self?.state.withLock { $0.authentications.leave(id) } }
+        perform(step, unlessRemovedSince: removals)
+    }
+
     private func perform(_ step: Authentications<LoadReceiver.ID>.Step, unlessRemovedSince removals: Int) {
         switch step {
         case .wait: break
@@ -129,18 +137,19 @@ extension Loader {
     /// Calls `authenticate`. The call goes on if its loads are cancelled: a server may accept a refresh token only once.
     private func authenticate(_ refusal: Authentications<LoadReceiver.ID>.Refusal) {
         guard let authenticate = hooks?.authenticate, case .status(let response, _) = refusal.error else { return }
-        let call = HookCall(of: self, within: state.withLock { $0.receivers[refusal.load]?.hooked?.startedIn })
+        let hookCall = HookCall(of: self, within: state.withLock { $0.receivers[refusal.load]?.hooked?.startedIn })
+        let call = Authentications.Call(for: refusal)  // the task does not keep the body of the refusal
         Task {
             let result: Result<URLRequest?, any Error>
             do {
-                let request = try await call.run { try await authenticate(refusal.request, response) }
+                let request = try await hookCall.run { try await authenticate(call.request, response) }
                 result = .success(request)
             } catch {
                 result = .failure(error)
             }
             let (steps, removals) = state.withLock { state in
                 let receivers = state.receivers
-                let steps = state.authentications.ended(refusal, with: result) { receivers.contains($0) }
+                let steps = state.authentications.ended(call, with: result) { receivers.contains($0) }
                 return (steps, state.removals)
             }
             steps.forEach { perform($0, unlessRemovedSince: removals) }
