@@ -8,6 +8,10 @@
             ForkedProcess.isCurrent ? [] : level.entries(for: url)
         }
 
+        package func responses(of url: String) -> [StoredResponse] {
+            ForkedProcess.isCurrent ? [] : local.responses(of: url)
+        }
+
         package func body(of entry: StoredEntry) -> Data? {
             ForkedProcess.isCurrent ? nil : level.body(of: entry)
         }

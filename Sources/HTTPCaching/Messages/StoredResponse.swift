@@ -24,6 +24,9 @@ public struct StoredResponse: Hashable, Sendable, Codable {
     package var injectedCacheControl: String? { didSet { decision = Decision() } }
     private var decision = Decision()
 
+    /// Identifies the bodies of the requests that the response answers; nil if they have none.
+    package var bodyKey: String? { selectingFields[FieldName.bodyKey] }
+
     /// The facts that decide whether the response may be used.
     package var facts: StoredFacts { decision.facts ?? StoredFacts(deciding: self) }
 

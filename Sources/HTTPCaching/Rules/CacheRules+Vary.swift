@@ -123,6 +123,11 @@ extension CacheRules {
     }
 }
 
+extension CacheRequest {
+    /// ``bodyKey`` as ``StoredResponse/bodyKey`` has it.
+    package var storedBodyKey: String? { bodyKey.map { CacheRules.concealed($0, of: FieldName.bodyKey) } }
+}
+
 extension StoredResponse {
     /// The field names that `Vary` lists.
     var varyNames: [String] {

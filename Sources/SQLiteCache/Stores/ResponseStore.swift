@@ -12,6 +12,10 @@ package protocol ResponseStore: Sendable {
     /// Passes the same entries to `body`, in the same order.
     func forEachEntry(of url: String, _ body: (StoredEntry) -> Void)
 
+    /// The responses of a URL, for a caller that uses none of them, so that this counts neither as a use nor as a miss. If machines
+    /// share the store, these are the responses that this machine has.
+    func responses(of url: String) -> [StoredResponse]
+
     /// The body of an entry; nil if it is gone, or was corrupt and has been dropped.
     func body(of entry: StoredEntry) -> Data?
 
@@ -44,6 +48,8 @@ package protocol ResponseStore: Sendable {
 
 extension ResponseStore {
     package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) { entries(for: url).forEach(body) }
+
+    package func responses(of url: String) -> [StoredResponse] { entries(for: url).map(\.response) }
 
     package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? { nil }
 }

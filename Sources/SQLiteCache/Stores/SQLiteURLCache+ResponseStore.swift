@@ -24,6 +24,12 @@ extension SQLiteURLCache: ResponseStore {
         if let newest { cache.markUsed(newest) } else { cache.countMiss() }
     }
 
+    package func responses(of url: String) -> [StoredResponse] {
+        cache.rows(of: url, withOlder: true).filter(\.record.isHTTP).compactMap {
+            $0.record.decoded(for: url)?.response
+        }
+    }
+
     package func body(of entry: StoredEntry) -> Data? {
         let known = entry.bodyChecksum.map { StoredBody(length: entry.bodySize, checksum: $0) }
         return cache.body(of: entry.id, url: entry.response.url, known: known) { entry.response.variantKey }

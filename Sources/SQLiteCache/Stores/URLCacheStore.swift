@@ -31,6 +31,8 @@ package final class URLCacheStore: ResponseStore {
         return [entry]
     }
 
+    package func responses(of url: String) -> [StoredResponse] { find(url).map { [$0.record.response] } ?? [] }
+
     package func body(of entry: StoredEntry) -> Data? {
         let known = recent.withLock { recent in
             recent.firstIndex { $0.id == entry.id }.map { recent.remove(at: $0).body }

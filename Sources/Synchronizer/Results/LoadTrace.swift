@@ -20,6 +20,10 @@ public struct LoadTrace: Sendable, Hashable {
     /// Where the response came from; nil while there is none.
     public var source: LoadSource?
     /// The reason in one clause, such as “fresh: age 12 s of 3600 s (max-age)”.
+    ///
+    /// If nothing usable is stored, a second clause says why the last response to such a request was not stored, or was removed,
+    /// if this synchronizer knows it. It remembers a thousand requests. Evictions, and removals by other processes and other
+    /// synchronizers, leave no reason.
     public var reason: String {
         get { why.clause }
         set { why = Why(clause: newValue) }

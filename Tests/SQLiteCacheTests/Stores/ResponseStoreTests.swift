@@ -28,6 +28,24 @@ struct ResponseStoreTests {
         }
     }
 
+    @Test("the responses of a URL can be read without a use or a miss")
+    func responses() throws {
+        let directory = TemporaryDirectory()
+        let cache = directory.urlCache()
+        let url = "https://example.com/x"
+        for language in ["de", "fr"] {
+            let response = Sample.stored(url, selecting: [("Accept-Language", language)])
+            cache.store(response, as: try Sample.cached(url, Data([1])))
+        }
+        for isFlushed in [false, true] {
+            if isFlushed { cache.flush() }
+            let languages = cache.responses(of: url).map { $0.selectingFields["Accept-Language"] }
+            #expect(Set(languages) == ["de", "fr"])
+            #expect(cache.responses(of: url + "y").isEmpty)
+        }
+        #expect(cache.statistics.hits == 0 && cache.statistics.misses == 0)
+    }
+
     @Test("users of URLCache never get a part")
     func parts() throws {
         let directory = TemporaryDirectory()

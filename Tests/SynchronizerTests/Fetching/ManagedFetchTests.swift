@@ -196,7 +196,7 @@ struct ManagedFetchTests {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.load()
         harness.load("http://a.example/y")
-        harness.fetcher.removeStored(for: harness.request("HTTP://A.example:80/x#top"))
+        harness.fetcher.removeStored(for: harness.request("HTTP://A.example:80/x#top"), body: nil)
         #expect(harness.store.all.map(\.url) == ["http://a.example/y"])
         harness.fetcher.removeAllStored()
         #expect(harness.store.all.isEmpty)

@@ -74,7 +74,7 @@ final class FakeFetcher: Fetching {
         }
     }
 
-    func removeStored(for request: URLRequest) {}
+    func removeStored(for request: URLRequest, body: String?) {}
     func removeAllStored() { whenRemoving.withLock { $0 }?() }
 }
 

@@ -27,10 +27,20 @@ final class ManagedCache: Sendable {
 
     /// The entries that may answer a request.
     func lookUp(_ request: CacheRequest) -> [CacheEntry] {
-        guard request.policy.looksUp, request.method == "GET" || request.method == "HEAD" || request.isReusable,
-            !removals.contains(request.url)
-        else { return [] }
-        return entries(for: request.url)
+        guard request.policy.looksUp, request.method == "GET" || request.method == "HEAD" || request.isReusable else {
+            return []
+        }
+        guard removals.contains(request.url) else { return entries(for: request.url) }
+        noteRemoval(of: request.url)
+        return []
+    }
+
+    /// Notes why the entries of a URL that is being invalidated are gone, for the traces of the next loads.
+    private func noteRemoval(of key: String) {
+        let responses = store?.responses(of: key) ?? []
+        // After the removal they may be new ones.
+        guard removals.contains(key) else { return }
+        for response in responses { reasons.noteRemoval(of: .init(response), because: .invalidated) }
     }
 
     func entries(for key: String) -> [CacheEntry] {
@@ -185,6 +195,17 @@ final class ManagedCache: Sendable {
         store?.removeEntries(for: key)
     }
 
+    /// Removes the entries of the request's URL, because the body of one of them could not be parsed: of the entry that answers the
+    /// request, or the `GET` that a redirect has made of it.
+    func removeUndecodable(_ request: CacheRequest) {
+        let keys = (store?.responses(of: request.url) ?? []).map { StoringReasons.Key($0) }
+        let own = StoringReasons.Key(request)
+        let isOwn = keys.contains(own) || reasons.reason(for: request) != nil  // it is stored, or known not to be
+        let undecodable = isOwn ? own : StoringReasons.Key(url: request.url)
+        for key in keys { reasons.noteRemoval(of: key, because: key == undecodable ? .undecodable : .invalidated) }
+        removeEntries(for: request.url)
+    }
+
     func removeAll() {
         invalidations.noteEverything(at: time.now)
         interrupted.removeAll()
@@ -207,6 +228,7 @@ final class ManagedCache: Sendable {
     }
 
     private func removeNoted(_ keys: [String]) {
+        reasons.noteInvalidation(of: keys)
         removals.add(keys)
         removing.async { [self] in keys.forEach(removePending) }
     }
@@ -220,6 +242,7 @@ final class ManagedCache: Sendable {
         dispatchPrecondition(condition: .onQueue(removing))
         // Without a removal, an entry under the key is a new one.
         guard let removal = removals.last(of: key) else { return }
+        noteRemoval(of: key)
         removeEntries(for: key)
         removals.end(key, upTo: removal)
     }

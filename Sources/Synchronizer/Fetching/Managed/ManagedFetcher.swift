@@ -34,16 +34,14 @@ package final class ManagedFetcher: Fetching {
         context.cache.keepObject(data, as: name, of: source)
     }
 
-    package func removeStored(for request: URLRequest) {
-        guard let key = request.cacheKey else { return }
-        context.cache.reasons.noteRemoval(of: key, because: .undecodable)
-        context.cache.removeEntries(for: key)
+    package func removeStored(for request: URLRequest, body: String?) {
+        guard let url = request.url else { return }
+        context.cache.removeUndecodable(
+            CacheRequest(request, url: url, sessionHeaders: [:], isOffline: false, body: body))
     }
 
     package func removeStoredSoon(for requests: [URLRequest]) {
-        let keys = requests.compactMap(\.cacheKey)
-        for key in keys { context.cache.reasons.noteRemoval(of: key, because: .invalidated) }
-        context.cache.removeSoon(keys)
+        context.cache.removeSoon(requests.compactMap(\.cacheKey))
     }
 
     package func removeAllStored() { context.cache.removeAll() }

@@ -28,6 +28,7 @@ final class NativeCache: Sendable {
         let looksUp = request.policy.looksUp && request.method == "GET"
         let found = looksUp ? cache?.cachedResponse(for: urlRequest) : nil
         if let removal, looksUp {
+            if found != nil { reasons.noteRemoval(of: .init(url: request.url), because: .invalidated) }
             found == nil ? removals.end(request.url, upTo: removal) : removeSoon(urlRequest, key: request.url)
         }
         let entry = isRemoved ? nil : found.flatMap { NativeEntry($0, for: request, limit: limit, at: time.now) }
@@ -46,6 +47,7 @@ final class NativeCache: Sendable {
     }
 
     func removeSoon(for requests: [URLRequest]) {
+        reasons.noteInvalidation(of: requests.compactMap(\.cacheKey))
         guard cache != nil else { return }
         invalidations.note(requests.compactMap(\.cacheKey), at: time.now)
         removeNoted(requests)
@@ -56,6 +58,7 @@ final class NativeCache: Sendable {
     func removeSoon(
         for requests: [URLRequest], keeping mark: InvalidationLog.Mark, of key: String
     ) -> InvalidationLog.Mark {
+        reasons.noteInvalidation(of: requests.compactMap(\.cacheKey))
         guard cache != nil else { return mark }
         let mark = invalidations.note(requests.compactMap(\.cacheKey), at: time.now, keeping: mark, of: key)
         removeNoted(requests)
@@ -82,6 +85,8 @@ final class NativeCache: Sendable {
     private func remove(_ request: URLRequest, key: String) {
         guard let cache else { return }
         let removal = removals.last(of: key)
+        let isStored = store.map { !$0.responses(of: key).isEmpty } ?? (cache.cachedResponse(for: request) != nil)
+        if isStored { reasons.noteRemoval(of: .init(url: key), because: .invalidated) }
         if let store { store.removeEntries(for: key) } else { cache.removeCachedResponse(for: request) }
         guard cache.cachedResponse(for: request) == nil else { return removals.add([key]) }
         if let removal { removals.end(key, upTo: removal) }

@@ -38,15 +38,15 @@ package final class NativeFetcher: Fetching {
 
     package func sessionCookies(for request: URLRequest) -> String? { transport.sessionCookies(for: request) }
 
-    package func removeStored(for request: URLRequest) {
-        if let key = request.cacheKey { cache.reasons.noteRemoval(of: key, because: .undecodable) }
+    package func removeStored(for request: URLRequest, body: String?) {
+        if let url = request.url {
+            let removed = CacheRequest(request, url: url, sessionHeaders: [:], isOffline: false, body: body)
+            cache.reasons.noteRemoval(of: .init(removed), because: .undecodable)
+        }
         cache.remove(for: request)
     }
 
-    package func removeStoredSoon(for requests: [URLRequest]) {
-        for key in requests.compactMap(\.cacheKey) { cache.reasons.noteRemoval(of: key, because: .invalidated) }
-        cache.removeSoon(for: requests)
-    }
+    package func removeStoredSoon(for requests: [URLRequest]) { cache.removeSoon(for: requests) }
 
     package func removeAllStored() { cache.removeAll() }
 }

@@ -28,7 +28,9 @@ final class CredentialedFetcher: Fetching {
 
     func removeStoredSoon(for requests: [URLRequest]) { base.removeStoredSoon(for: requests.map(credentialed)) }
 
-    func removeStored(for request: URLRequest) { base.removeStored(for: credentialed(request)) }
+    func removeStored(for request: URLRequest, body: String?) {
+        base.removeStored(for: credentialed(request), body: body)
+    }
 
     func removeAllStored() { base.removeAllStored() }
 

@@ -17,7 +17,10 @@ package protocol Fetching: Sendable {
     func keepObject(_ data: Data, as name: String, of source: DerivedSource)
 
     /// Removes the entries for a request, because a body could not be parsed. Blocks on the disk.
-    func removeStored(for request: URLRequest)
+    ///
+    /// - Parameter body: the ``FetchOptions/body`` of the fetch. After a redirect, `request` has the last URL, but may not have the
+    ///   method with which that URL was requested.
+    func removeStored(for request: URLRequest, body: String?)
 
     /// Invalidates the entries for these requests: lookups miss them at once, and the disk is changed soon after.
     func removeStoredSoon(for requests: [URLRequest])
@@ -32,7 +35,7 @@ extension Fetching {
     package func keepObject(_ data: Data, as name: String, of source: DerivedSource) {}
 
     package func removeStoredSoon(for requests: [URLRequest]) {
-        DispatchQueue.global(qos: .userInitiated).async { requests.forEach(removeStored) }
+        DispatchQueue.global(qos: .userInitiated).async { requests.forEach { removeStored(for: $0, body: nil) } }
     }
 }
 

@@ -39,7 +39,7 @@ extension Loader {
         } catch {
             var trace = fetched.trace
             if parse.cancellation?.isCancelled != true {
-                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+                removeStored(for: parse.job, redirectedTo: fetched.trace.redirects.last)
                 if trace.storing == .stored { trace.storing = .notStored(.undecodable) }
             }
             return .failure(.undecodable(error, context(trace)))
@@ -94,9 +94,9 @@ extension Loader {
 
     /// Removes a response that cannot be parsed, so that the next load asks the network. After redirects it is stored under the
     /// last target.
-    private func removeStored(for request: URLRequest, redirectedTo target: URL?) {
-        var stored = request
+    private func removeStored(for job: LoadJob, redirectedTo target: URL?) {
+        var stored = job.request
         if let target { stored.url = target }
-        fetcher.removeStored(for: stored)
+        fetcher.removeStored(for: stored, body: job.options.body)
     }
 }

@@ -117,7 +117,7 @@ struct InvalidatingTests {
             base.fetch(request, options: options, receive: receive)
         }
 
-        func removeStored(for request: URLRequest) { base.removeStored(for: request) }
+        func removeStored(for request: URLRequest, body: String?) { base.removeStored(for: request, body: body) }
 
         func removeAllStored() {
             interruption.withLock { $0 }?()

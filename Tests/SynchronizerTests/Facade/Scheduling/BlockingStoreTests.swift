@@ -110,7 +110,7 @@ private final class NotingFetcher: Fetching {
         return fetch
     }
 
-    func removeStored(for request: URLRequest) { base.removeStored(for: request) }
+    func removeStored(for request: URLRequest, body: String?) { base.removeStored(for: request, body: body) }
     func removeAllStored() { base.removeAllStored() }
 }
 

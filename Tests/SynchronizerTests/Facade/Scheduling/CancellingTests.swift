@@ -150,7 +150,7 @@ struct CancellingTests {
             return fetch
         }
 
-        func removeStored(for request: URLRequest) {}
+        func removeStored(for request: URLRequest, body: String?) {}
         func removeAllStored() {}
     }
 
