@@ -11,6 +11,9 @@ import HTTPCaching
 /// Requests with equal method, URL, headers and key are coalesced, and share responses in memory and in the cache. They are
 /// safe in the sense of RFC 9110 §9.2.1: they are retried, and invalidate nothing. Never give a key to a request that changes
 /// something. A `QUERY` (RFC 10008) has the key ``body`` by default.
+///
+/// A cache keeps at most 64 responses of one URL. If there are more queries, as at the one URL of a GraphQL server, add a query
+/// item with the name of the operation to the URL. See <doc:JSONAndCustomResources>.
 public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Nil for ``body``.
     private let name: String?
