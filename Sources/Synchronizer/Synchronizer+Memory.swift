@@ -82,7 +82,8 @@ extension Synchronizer {
     }
 
     /// Removes a resource's object from memory and its response from the cache: later loads ask the server. The same applies to
-    /// its smaller version (``Resource/lowDataURL``).
+    /// its smaller version (``Resource/lowDataURL``). If the resource has a ``CacheKey``, the responses to all bodies at its URL are
+    /// removed.
     ///
     /// The target of a redirect is removed too, if the object in memory came through it. A load in flight continues for its
     /// subscribers. No load coalesces with it any more, and its response is not kept. Never blocks.

@@ -195,15 +195,19 @@ final class ManagedCache: Sendable {
         store?.removeEntries(for: key)
     }
 
-    /// Removes the entries of the request's URL, because the body of one of them could not be parsed: of the entry that answers the
-    /// request, or the `GET` that a redirect has made of it.
+    /// Removes what is stored for a request, because its body could not be parsed. For a `GET`, or the `GET` that a redirect has
+    /// made of the request, these are all entries of the URL; for other requests, those with the same method and ``CacheKey``.
     func removeUndecodable(_ request: CacheRequest) {
-        let keys = (store?.responses(of: request.url) ?? []).map { StoringReasons.Key($0) }
+        let entries = (store?.entries(for: request.url) ?? []).map { ($0, key: StoringReasons.Key($0.response)) }
         let own = StoringReasons.Key(request)
-        let isOwn = keys.contains(own) || reasons.reason(for: request) != nil  // it is stored, or known not to be
+        // It is stored, or known not to be.
+        let isOwn = entries.contains { $0.key == own } || reasons.reason(for: request) != nil
         let undecodable = isOwn ? own : StoringReasons.Key(url: request.url)
-        for key in keys { reasons.noteRemoval(of: key, because: key == undecodable ? .undecodable : .invalidated) }
-        removeEntries(for: request.url)
+        for (entry, key) in entries where key == undecodable || undecodable.method == "GET" {
+            reasons.noteRemoval(of: key, because: key == undecodable ? .undecodable : .invalidated)
+            if undecodable.method != "GET" { store?.remove(entry) }
+        }
+        if undecodable.method == "GET" { removeEntries(for: request.url) }
     }
 
     func removeAll() {
