@@ -22,7 +22,9 @@ extension ResponseCache {
         let isRemoved = { self.isRemovedElsewhere($0, usesDisk: snapshot.usesDisk) }
         if let complete, !complete.contains(where: isRemoved) { return complete }
         let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)
-        let rows = snapshot.merge(stored ?? [], of: url).filter { !isRemoved($0) }
+        var rows = snapshot.merge(stored ?? [], of: url)
+        // Hardly ever, and the removal allocates an array.
+        if rows.contains(where: isRemoved) { rows.removeAll(where: isRemoved) }
         // A failed read does not mean that there are no rows.
         if snapshot.hasMemory, stored != nil || !snapshot.usesDisk {
             state.withLock { state in
