@@ -106,8 +106,7 @@ extension Synchronizer {
     }
 
     private func invalidate(_ request: URLRequest) {
-        let key = request.cacheKey
-        let dropped = memory.take { $0.identity.cacheKey == key || $1.redirectKeys.contains { $0 == key } }
+        let dropped = memory.take(of: Set([request.cacheKey].compactMap { $0 }))
         let requests = [request] + Set(dropped.compactMap(\.trace.redirects.last)).map { URLRequest(url: $0) }
         fetcher.removeStoredSoon(for: requests)
         loader.invalidate(Set(requests.compactMap(\.cacheKey)))
@@ -178,12 +177,17 @@ extension Loader.Memory {
             }
         }
         forgetObject = { memory.remove($0) }
-        forget = { keys in
-            memory.remove { keys.contains($0.identity.cacheKey) || $1.redirectKeys.contains(where: keys.contains) }
-        }
+        forget = { _ = memory.take(of: $0) }
         known = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
             return memory.answer(for: key, policy: use, at: now, network: network)
         }
+    }
+}
+
+extension MemoryCache where Key == ObjectKey, Value == LoadedObject {
+    /// Removes and returns the objects with these cache keys, and those whose responses came through redirects to them.
+    fileprivate func take(of keys: Set<String>) -> [LoadedObject] {
+        take { keys.contains($0.identity.cacheKey) || $1.redirectKeys.contains(where: keys.contains) }
     }
 }

@@ -90,10 +90,6 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    package func remove(where matches: (Key, Value) -> Bool) {
-        _ = take(where: matches)
-    }
-
     /// Removes the matching values and returns them. Checks values without the lock: those inserted during the check may stay.
     package func take(where matches: (Key, Value) -> Bool) -> [Value] {
         let all = state.withLock { state in

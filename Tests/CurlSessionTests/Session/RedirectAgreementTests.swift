@@ -42,4 +42,13 @@ import Testing
                 next?.allHTTPHeaderFields?.keys.sorted() == Self.fields.filter { !target.drops($0) }, "\(location)")
         }
     }
+
+    @Test(
+        arguments: [
+            "/x/../y", "/x/./y/.", "/../..", "/x/%2E%2e/y", "/x/.%2e?q=/../", "/.x/..y/...", "//x//../y", "/%2Ex/%2e",
+        ])
+    func `a cache key has the path that the session sends`(path: String) {
+        let url = "http://a.test" + path
+        #expect(CacheRules.cacheKey(of: url) == URLReference.target(of: url))
+    }
 }

@@ -198,16 +198,18 @@ final class ManagedCache: Sendable {
     /// Removes what is stored for a request, because its body could not be parsed. For a `GET`, or the `GET` that a redirect has
     /// made of the request, these are all entries of the URL; for other requests, those with the same method and ``CacheKey``.
     func removeUndecodable(_ request: CacheRequest) {
-        let entries = (store?.entries(for: request.url) ?? []).map { ($0, key: StoringReasons.Key($0.response)) }
+        let keys = (store?.responses(of: request.url) ?? []).map { StoringReasons.Key($0) }
         let own = StoringReasons.Key(request)
-        // It is stored, or known not to be.
-        let isOwn = entries.contains { $0.key == own } || reasons.reason(for: request) != nil
+        let isOwn = keys.contains(own) || reasons.reason(for: request) != nil  // it is stored, or known not to be
         let undecodable = isOwn ? own : StoringReasons.Key(url: request.url)
-        for (entry, key) in entries where key == undecodable || undecodable.method == "GET" {
+        let isGET = undecodable.method == "GET"
+        for key in keys where isGET || key == undecodable {
             reasons.noteRemoval(of: key, because: key == undecodable ? .undecodable : .invalidated)
-            if undecodable.method != "GET" { store?.remove(entry) }
         }
-        if undecodable.method == "GET" { removeEntries(for: request.url) }
+        if isGET { return removeEntries(for: request.url) }
+        for entry in store?.entries(for: request.url) ?? [] where StoringReasons.Key(entry.response) == undecodable {
+            store?.remove(entry)
+        }
     }
 
     func removeAll() {
