@@ -39,8 +39,9 @@ public struct SynchronizerEvent: Sendable {
         case finished(LoadTrace)
         /// The subscribers of one parse got an error. After an error of a hook there is no load.
         case failed(SynchronizerError)
-        /// The server refused the credentials, or the network is constrained. This load ends. Its subscribers load again with
-        /// another request: that of ``Synchronizer/Configuration/authenticate``, or the one for ``Resource/lowDataURL``.
+        /// The server refused the credentials, the network is constrained, or nothing is stored and the network must not be used.
+        /// This load ends. Its subscribers load again with another request: that of ``Synchronizer/Configuration/authenticate``, or
+        /// the one for the other version of the resource (``Resource/lowDataURL``).
         case refused(SynchronizerError)
         /// The attempt failed; the next one begins after this many seconds.
         case retrying(SynchronizerError, after: TimeInterval)

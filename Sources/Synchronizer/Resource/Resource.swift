@@ -48,7 +48,8 @@ public protocol Resource<ParsedObject>: Sendable {
     /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
     /// where ``Synchronizer/Configuration/usesLowDataURLs`` is true, and on Apple's systems where Low Data Mode refuses the
     /// request for the full version. In the latter case a load finds the smaller version in memory only after that refusal, so it
-    /// does not appear in the first frame.
+    /// does not appear in the first frame. If the network must not be used (``Synchronizer/isOffline``) and only the other version
+    /// is stored, the load gets that version.
     var lowDataURL: URL? { get }
 
     /// The size of the object in memory in bytes, for the limits of the memory cache. `size` is that of the body.

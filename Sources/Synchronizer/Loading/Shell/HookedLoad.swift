@@ -9,7 +9,7 @@ final class HookedLoad: Sendable {
         var priority: LoadPriority
         /// ``Authentications/count`` when it was sent.
         var sentAt: Int
-        var fallback: LowDataFallback
+        var fallback: VersionFallback
         /// How often it was sent again because it was refused.
         var refusals = 0
         /// Cancels the running `prepare`, and the timer of the load. Nil when the load is over.
@@ -37,7 +37,7 @@ final class HookedLoad: Sendable {
         self.hooks = hooks
         state = Locked(
             State(
-                job: job, priority: job.priority, sentAt: sentAt, fallback: LowDataFallback(to: job.lowDataRequest)))
+                job: job, priority: job.priority, sentAt: sentAt, fallback: VersionFallback(to: job.otherVersion)))
     }
 
     /// The URL for errors: the caller does not know that of the prepared request.
@@ -80,25 +80,24 @@ final class HookedLoad: Sendable {
     /// Whether the load is sent again with another request, or asks `authenticate` for one.
     func continues(after error: SynchronizerError) -> Bool {
         state.withLock { state in
-            state.fallback.request(isConstrained: error.isDueToConstrainedNetwork) != nil
-                || mayAuthenticate(after: error, in: state)
+            state.fallback.request(after: error) != nil || mayAuthenticate(after: error, in: state)
         }
     }
 
-    /// Notes that the load failed. Returns the request for the smaller version, if the network is constrained.
-    func lowDataRequest(after error: SynchronizerError) -> URLRequest? {
-        state.withLock { $0.fallback.take(isConstrained: error.isDueToConstrainedNetwork) }
+    /// Notes that the load failed. Returns the request for the other version, if the load continues with it.
+    func otherVersion(after error: SynchronizerError) -> URLRequest? {
+        state.withLock { $0.fallback.take(after: error) }
     }
 
     /// The request of the version that is loaded now, as the resource has made it.
     var unprepared: URLRequest {
-        state.withLock { $0.fallback.isTaken ? original.lowDataRequest : nil } ?? original.request
+        state.withLock { $0.fallback.isTaken ? original.otherVersion : nil } ?? original.request
     }
 
     /// A request of a hook, which need not know that the full version must not use a constrained network.
     func constrained(_ request: URLRequest) -> URLRequest {
-        guard original.lowDataRequest != nil, !state.withLock({ $0.fallback.isTaken }) else { return request }
-        return request.avoidingConstrainedNetworks ?? request
+        guard original.hasSmallerVersion, !state.withLock({ $0.fallback.isTaken }) else { return request }
+        return request.avoidingConstrainedNetworks
     }
 
     /// Notes that the load failed. Returns the refusal, if the server refused the credentials and they may be replaced.
@@ -124,22 +123,27 @@ final class HookedLoad: Sendable {
     }
 }
 
-/// The smaller version of a resource, which is requested at most once: after the network has refused the full one. A pure value.
-struct LowDataFallback: Sendable {
-    /// Nil if there is no smaller version.
-    private let small: URLRequest?
-    /// Whether the smaller version was requested.
+/// The other version of a resource (``Resource/lowDataURL``), which is requested at most once: after a constrained network has
+/// refused the full version, or if the first version is not stored and the network must not be used. A pure value.
+struct VersionFallback: Sendable {
+    /// Nil if there is only one version.
+    private let other: URLRequest?
+    /// Whether the other version was requested.
     private(set) var isTaken = false
 
-    init(to small: URLRequest?) {
-        self.small = small
+    init(to other: URLRequest?) {
+        self.other = other
     }
 
     /// The request to send after a failure.
-    func request(isConstrained: Bool) -> URLRequest? { isConstrained && !isTaken ? small : nil }
+    func request(after error: SynchronizerError) -> URLRequest? {
+        if isTaken { return nil }
+        if case .notCached = error { return other }
+        return error.isDueToConstrainedNetwork ? other : nil
+    }
 
-    mutating func take(isConstrained: Bool) -> URLRequest? {
-        let request = request(isConstrained: isConstrained)
+    mutating func take(after error: SynchronizerError) -> URLRequest? {
+        let request = request(after: error)
         if request != nil { isTaken = true }
         return request
     }

@@ -12,8 +12,9 @@ final class LoadJob: Sendable {
     /// The URL that the caller knows, if a hook has made the request; nil otherwise.
     private let originalURL: Boxed<URL?>?
     private let keepsObject: Bool
-    /// The request for the smaller version, to be sent if the network is constrained; nil if there is none.
-    let lowDataRequest: URLRequest?
+    /// The request for the version that is not loaded first: the smaller one, unless the configuration prefers it. Nil if there is
+    /// only one version.
+    let otherVersion: URLRequest?
     /// Nil for a load that is never coalesced.
     let identity: CoalescingKey?
     /// The key of a request with a body that only reads; nil for other requests.
@@ -32,10 +33,10 @@ final class LoadJob: Sendable {
         variant = resource.variant
         parsesQuickly = R.parsesQuickly
         acceptsEmptyBody = R.acceptsEmptyBody
-        let small = resource.lowDataURL.map { identity.moved(to: $0).request }
-        let full = small.flatMap { $0.url == identity.request.url ? nil : identity.request.avoidingConstrainedNetworks }
-        request = full ?? identity.request
-        lowDataRequest = full == nil ? nil : small
+        otherVersion = Self.otherVersion(of: resource, than: identity)
+        request =
+            Self.isSmaller(otherVersion, of: resource)
+            ? identity.request.avoidingConstrainedNetworks : identity.request
         self.identity = identity.coalescingKey
         cacheKey = identity.cacheKey
         self.priority = priority
@@ -55,12 +56,26 @@ final class LoadJob: Sendable {
         acceptsEmptyBody = other.acceptsEmptyBody
         keepsObject = other.keepsObject
         cacheKey = other.cacheKey
-        lowDataRequest = nil
+        otherVersion = nil
         self.request = request
         self.identity = identity
         self.priority = priority
         self.options = options
         self.originalURL = originalURL
+    }
+
+    private static func otherVersion<R: Resource>(of resource: R, than identity: ResourceIdentity) -> URLRequest? {
+        guard let smaller = resource.lowDataURL else { return nil }
+        if smaller != identity.request.url { return identity.moved(to: smaller).request }
+        let full = resource.identity.settingDefault(identity.request.cachePolicy).request
+        return full.url == smaller ? nil : full
+    }
+
+    /// Whether the request is for the full version, and there is a smaller one for constrained networks.
+    var hasSmallerVersion: Bool { Self.isSmaller(otherVersion, of: resource) }
+
+    private static func isSmaller(_ version: URLRequest?, of resource: some Resource) -> Bool {
+        version.map { $0.url == resource.lowDataURL } ?? false
     }
 
     /// Whether a hook has made the request.

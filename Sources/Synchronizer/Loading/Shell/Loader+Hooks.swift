@@ -71,7 +71,7 @@ extension Loader {
     func hooked(_ load: HookedLoad) -> LoadReceiver {
         LoadReceiver(load.receiver.wants, isPrefetch: load.receiver.isPrefetch, hooked: load) { [self] step in
             guard case .finished(let id, .failure(let error)) = step else { return load.receiver.report(step) }
-            if let request = load.lowDataRequest(after: error) { return begin(request, for: load, as: id) }
+            if let request = load.otherVersion(after: error) { return begin(request, for: load, as: id) }
             guard let refusal = load.refusal(error, of: id) else {
                 return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
             }

@@ -81,7 +81,7 @@ final class Loader: Sendable {
     ) -> Ticket {
         let call = self.hooks == nil ? nil : outer()
         let hooks = self.hooks(in: call)
-        if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
+        if hooks != nil || job.otherVersion != nil, receiver.hooked == nil {
             let load = HookedLoad(
                 job, receiver: receiver, hooks: hooks, startedIn: call,
                 sentAt: state.withLock { $0.authentications.count })

@@ -16,7 +16,7 @@
 
     extension URLRequest {
         /// The same request, which fails in Low Data Mode.
-        var avoidingConstrainedNetworks: URLRequest? {
+        var avoidingConstrainedNetworks: URLRequest {
             var request = self
             request.allowsConstrainedNetworkAccess = false
             return request

@@ -7,8 +7,8 @@
     }
 
     extension URLRequest {
-        /// Nil: no network is known to be constrained.
-        var avoidingConstrainedNetworks: URLRequest? { nil }
+        /// The same request: no network is known to be constrained.
+        var avoidingConstrainedNetworks: URLRequest { self }
     }
 
     extension SynchronizerError {

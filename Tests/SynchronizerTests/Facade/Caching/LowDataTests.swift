@@ -103,14 +103,60 @@ struct LowDataTests {
         #expect(StoringOnly(resource, identity: resource.identity).lowDataURL == resource.lowDataURL)
     }
 
-    @Test("is requested once, when the network is constrained, whatever has failed before")
+    @Test("answers for the other one offline, if only it is stored", arguments: [false, true], [false, true])
+    func stored(prefersSmaller: Bool, isPrepared: Bool) async throws {
+        let recorder = ObservingTests.Recorder()
+        let synchronizer = bench.synchronizer {
+            $0.usesLowDataURLs = prefersSmaller
+            $0.observer = recorder
+            if isPrepared { $0.prepare = { $0 } }
+        }
+        let name = prefersSmaller ? "full" : "low"
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/\(name)")))
+        bench.clock.advance(by: 1_000)  // it is stale
+        synchronizer.isOffline = true
+        #expect(try await synchronizer.load(resource) == Data(name.utf8))
+        #expect(recorder.names.contains("refused") && !recorder.names.contains("failed"))
+        #expect(bench.server.requests.count == 1)
+        synchronizer.isOffline = false
+        #expect(try await synchronizer.load(resource) == Data((prefersSmaller ? "low" : "full").utf8))
+    }
+
+    @Test("does not answer for the other one if neither is stored, or only one and the network may be used")
+    func notStored() async throws {
+        let synchronizer = bench.synchronizer()
+        synchronizer.isOffline = true
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
+        guard case .notCached(let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(context.url == resource.url)
+        synchronizer.isOffline = false
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/low")))
+        #expect(try await synchronizer.load(resource) == Data("full".utf8))
+    }
+
+    @Test("answers a request that only the cache may answer")
+    func cacheOnly() async throws {
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/low")))
+        var request = URLRequest(url: resource.url)
+        request.cachePolicy = .returnCacheDataDontLoad
+        let cached = Requested(base: request, lowDataURL: resource.lowDataURL)
+        #expect(try await synchronizer.load(cached) == Data("low".utf8))
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test("is requested once, when the network is constrained or must not be used, whatever has failed before")
     func fallback() {
         let small = URLRequest(url: bench.server.url("/low"))
-        var fallback = LowDataFallback(to: small)
-        #expect(fallback.take(isConstrained: false) == nil && !fallback.isTaken)
-        #expect(fallback.take(isConstrained: true) == small && fallback.isTaken)
-        #expect(fallback.request(isConstrained: true) == nil)
-        var none = LowDataFallback(to: nil)
-        #expect(none.take(isConstrained: true) == nil && !none.isTaken)
+        let context = SynchronizerError.Context(url: resource.url, trace: LoadTrace())
+        var fallback = VersionFallback(to: small)
+        #expect(fallback.take(after: .transport(URLError(.timedOut), context)) == nil && !fallback.isTaken)
+        #expect(fallback.take(after: .notCached(context)) == small && fallback.isTaken)
+        #expect(fallback.request(after: .notCached(context)) == nil)
+        var none = VersionFallback(to: nil)
+        #expect(none.take(after: .notCached(context)) == nil && !none.isTaken)
     }
 }
