@@ -201,6 +201,7 @@ let package = Package(
         page("DownloadingFiles", "Downloading Files"),
         page("CancellingOffScreen", "Cancelling Off Screen"),
         page("PrefetchingAndRetrying", "Prefetching and Retrying"),
+        page("ViewsAndPublishers", "Views and Publishers"),
         page("YourOwnResource", "Your Own Resource"),
         page("InsideTheCache", "Inside the Cache"),
     ],

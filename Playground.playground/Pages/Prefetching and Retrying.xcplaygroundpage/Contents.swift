@@ -64,4 +64,4 @@ for await phase in phases {
         break
     }
 }
-//: [Next: Your Own Resource](@next)
+//: [Next: Views and Publishers](@next)

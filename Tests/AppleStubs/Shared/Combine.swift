@@ -41,6 +41,17 @@ public protocol Cancellable {
     func cancel()
 }
 
+public final class AnyCancellable: Cancellable {
+    public func cancel() {}
+}
+
+extension Publisher {
+    public func sink(
+        receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
+        receiveValue: @escaping (Output) -> Void
+    ) -> AnyCancellable { AnyCancellable() }
+}
+
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
     func request(_ demand: Subscribers.Demand)
 }
