@@ -178,6 +178,7 @@ extension Loader.Memory {
         }
         forgetObject = { memory.remove($0) }
         forget = { _ = memory.take(of: $0) }
+        forgetOutdated = { $0.forgetOutdated(in: memory) }
         known = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
             return memory.answer(for: key, policy: use, at: now, network: network)

@@ -70,7 +70,8 @@ public final class Synchronizer: Sendable {
         let memory = MemoryCache<ObjectKey, LoadedObject>(
             limits: .init(
                 cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage,
-                count: configuration.memoryCountLimit, age: configuration.memoryAgeLimit))
+                count: configuration.memoryCountLimit, age: configuration.memoryAgeLimit),
+            group: { $0.identity.urlHash })
         let time = configuration.time
         self.memory = memory
         self.time = time

@@ -240,7 +240,8 @@ struct RangeTable {
         let invalid = [
             "", "bytes", "bytes 0-0", "bytes */10", "bytes 5-4/10", "bytes 5-10/10", "bytes -1-4/10", "bytes=0-4/10",
             "bytes 0-4/x", "bytes 0-4/10 x", "bytes 0-99999999999999999999/*", "bytes 0-9223372036854775807/*",
-            "bytes  0-4/10", "seconds 0-4/10", "bytes 0-4/10, bytes 5-9/10",
+            "bytes  0-4/10",
+            "bytes 0-4/", "bytes 0-4/99999999999999999999", "seconds 0-4/10", "bytes 0-4/10, bytes 5-9/10",
         ]
         for text in valid { #expect(StoredResponse.Part(contentRange: text) != nil, "\(text)") }
         for text in invalid { #expect(StoredResponse.Part(contentRange: text) == nil, "\(text)") }

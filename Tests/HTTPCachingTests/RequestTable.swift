@@ -37,6 +37,20 @@ struct RequestTable {
         Rule(
             "request.max-age-max-stale", "5.2.1.1", .get("Cache-Control: max-age=30, max-stale=100"), [old], at: 100,
             "reuse 0", "a stale response is wished for, too"),
+        Rule(
+            "request.max-age-max-stale-longer", "5.2.1.2", .get("Cache-Control: max-age=30, max-stale=60"), [old],
+            at: 100, validated, "it is older than both together"),
+        Rule(
+            "request.max-age-max-stale-min-fresh", "5.2.1.3",
+            .get("Cache-Control: max-age=30, max-stale=100, min-fresh=5"), [old], at: 100, validated,
+            "max-age does not switch min-fresh off"),
+        Rule(
+            "request.max-age-max-stale-fresh", "5.2.1.2", .get("Cache-Control: max-age=30, max-stale=100"), [hour],
+            at: 100, "reuse 0", "it may be older by max-stale"),
+        Rule(
+            "request.max-age-max-stale-must-revalidate", "5.2.2.2",
+            .get("Cache-Control: max-age=30, max-stale=100"), [.response("Cache-Control: max-age=60, must-revalidate")],
+            at: 50, "forward", "the server allows no stale response"),
         Rule("request.pragma", "5.4", .get("Pragma: no-cache"), [hour], at: 1, validated, "as no-cache"),
         Rule(
             "request.pragma-cache-control", "5.4", .get("Pragma: no-cache\nCache-Control: max-age=60"), [hour], at: 1,

@@ -50,6 +50,15 @@ struct SelectingTable {
             "vary.language-weight-other", vary: "Accept-Language", asked: "Accept-Language: en;q=0.5",
             presented: "Accept-Language: en;q=0.6", false, "weights mean something"),
         one(
+            "vary.language-weight-malformed", vary: "Accept-Language", asked: "Accept-Language: en;q=abc",
+            presented: "Accept-Language: en", false, "a malformed weight is another text"),
+        one(
+            "vary.language-weight-hexadecimal", vary: "Accept-Language", asked: "Accept-Language: en;q=0x1",
+            presented: "Accept-Language: en;q=1", false, "a weight is decimal"),
+        one(
+            "vary.language-weight-point", vary: "Accept-Language", asked: "Accept-Language: en;q=1., de;q=0.",
+            presented: "Accept-Language: en, de;q=0.000", true, "decimals may be missing"),
+        one(
             "vary.language-other", vary: "Accept-Language", asked: "Accept-Language: en, de",
             presented: "Accept-Language: de", false, "other languages are asked for"),
         one(
@@ -61,6 +70,12 @@ struct SelectingTable {
         one(
             "vary.accept-parameter", vary: "Accept", asked: "Accept: text/html;v=A", presented: "Accept: text/html;v=a",
             false, "the values of parameters may be case-sensitive"),
+        one(
+            "vary.accept-quoted", vary: "Accept", asked: "Accept: text/html;a=\"b;;c\"",
+            presented: "Accept: text/html;a=\"b;c\"", false, "a semicolon in quotes separates nothing"),
+        one(
+            "vary.accept-quoted-space", vary: "Accept", asked: "Accept: text/html;a=\"b;  c\"",
+            presented: "Accept: text/html;a=\"b; c\"", false, "white space in quotes means something"),
         one(
             "vary.quoted-comma", vary: "A", asked: "A: \"1, 2\"", presented: "A: \"1,2\"", false,
             "white space in a quoted string means something"),

@@ -34,6 +34,13 @@ struct StoringTable {
         var testDescription: String { "\(id) (\(section))" }
     }
 
+    /// The response to a `POST`, with an explicit lifetime and the `Content-Location` of the target.
+    private static func post(_ id: String, _ status: Int, _ objection: StoringObjection?) -> Case {
+        Case(
+            id, "RFC 9110 §8.7", .request("POST"), status: status,
+            "Cache-Control: max-age=60\nContent-Location: /x\nContent-Range: bytes 0-4/5", objection)
+    }
+
     static let cases = [
         Case("store.get", "3", "Cache-Control: max-age=60"),
         Case("store.nothing-said", "3", "A: 1"),
@@ -49,6 +56,12 @@ struct StoringTable {
             "Cache-Control: max-age=60\nContent-Location: /y", .method),
         Case(
             "store.post-no-lifetime", "RFC 9110 §9.3.3", .request("POST"), "Content-Location: /x", .method),
+        post("store.post-created", 201, nil),
+        post("store.post-empty", 204, .method),
+        post("store.post-part", 206, .method),
+        post("store.post-redirect", 303, .method),
+        post("store.post-not-found", 404, .method),
+        post("store.post-failure", 500, .method),
         Case("store.interim", "3", status: 103, "Cache-Control: max-age=60", .status),
         Case("store.304", "3", status: 304, "Cache-Control: max-age=60", .status),
         Case("store.412", "RFC 9110 §15.5.13", status: 412, "Cache-Control: max-age=60", .status),

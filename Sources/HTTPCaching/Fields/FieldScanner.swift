@@ -32,10 +32,10 @@ struct FieldScanner {
         while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
     }
 
-    /// Goes to the next element of a list: skips white space, commas and empty elements (RFC 9110 §5.6.1.2).
+    /// Goes to the next element of a list: skips white space, separators and empty elements (RFC 9110 §5.6.1.2).
     @inline(never)
-    mutating func skipSeparators() {
-        while let byte = next, byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
+    mutating func skipSeparators(_ separator: UInt8 = UInt8(ascii: ",")) {
+        while let byte = next, byte == separator || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
             position += 1
         }
     }
@@ -72,12 +72,15 @@ struct FieldScanner {
         return nil
     }
 
-    /// Goes to the comma that ends this element, or to the end; commas in quoted strings do not count.
+    /// Goes to the comma that ends this element, or to the end. Returns whether anything but white space was skipped.
+    mutating func skipToComma() -> Bool { skip(to: UInt8(ascii: ",")) }
+
+    /// Goes to the separator that ends this element, or to the end; separators in quoted strings do not count.
     /// Returns whether anything but white space was skipped.
     @inline(never)
-    mutating func skipToComma() -> Bool {
+    mutating func skip(to separator: UInt8) -> Bool {
         var skippedText = false
-        while let byte = next, byte != UInt8(ascii: ",") {
+        while let byte = next, byte != separator {
             if byte == UInt8(ascii: "\"") {
                 _ = quotedString()
                 skippedText = true

@@ -6,7 +6,7 @@ extension StoredResponse.Part {
             guard scanner.take("bytes "), let first = scanner.number(), scanner.take("-"), let last = scanner.number(),
                 first <= last, last < Int.max, scanner.take("/")
             else { return nil }
-            let length = scanner.take("*") ? nil : scanner.number()
+            let length = scanner.take("*") ? nil : scanner.number() ?? 0
             if let length, length <= last { return nil }
             scanner.skipWhitespace()
             return scanner.isAtEnd ? .init(range: first..<(last + 1), completeLength: length) : nil

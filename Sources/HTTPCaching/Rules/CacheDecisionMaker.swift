@@ -78,18 +78,27 @@ struct CacheDecisionMaker {
             // RFC 8246 §2: a fresh immutable response is not validated.
             return facts.contains(.isImmutable) && freshness.isFresh ? nil : .policy
         }
-        if let limit = directives.control.maxAge, freshness.age > limit || (limit == 0 && !freshness.isFresh) {
-            return directives.control.maxStale == nil || freshness.isFresh ? .requestMaxAge : nil
+        if let limit = directives.control.maxAge, freshness.age > limit || (limit == 0 && !freshness.isFresh),
+            !isStaleWithinLimit(freshness) || facts.contains(.mustNotBeStale)
+        {
+            return .requestMaxAge
         }
         if let least = directives.control.minFresh, -freshness.staleness < least { return .requestMinFresh }
         return nil
+    }
+
+    /// Whether `max-stale` permits the response. `max-age` shortens its lifetime (§5.2.1.1, §5.2.1.2).
+    private func isStaleWithinLimit(_ freshness: Freshness) -> Bool {
+        guard let limit = directives.control.maxStale else { return false }
+        let staleness = directives.control.maxAge.map { max(freshness.staleness, freshness.age - $0) }
+        return (staleness ?? freshness.staleness) <= limit
     }
 
     /// What allows the use of a stale response without waiting for the server (§4.2.4); nil if nothing does. A caller that sends
     /// `max-age` or `min-fresh` gets no stale response unless it also sends `max-stale`.
     private func permissionForStale(_ freshness: Freshness, facts: StoredFacts) -> Explanation.Permission? {
         guard !facts.contains(.mustNotBeStale), freshness.age < .infinity else { return nil }
-        if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
+        if isStaleWithinLimit(freshness) { return .maxStale }
         guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }
         let window = facts.staleWhileRevalidate ?? rules.staleWhileRevalidate
         // The validation in the background is a GET, so it can't validate the response to a reusable request.

@@ -9,16 +9,16 @@ extension CacheRules {
         return members.map { kind.normalized(member: $0) }.sorted().joined(separator: ",")
     }
 
-    /// The trimmed members of a list; a comma in a quoted string does not separate members.
-    private static func members(of value: String) -> [String] {
+    /// The trimmed members of a list; a separator in a quoted string does not separate members.
+    private static func members(of value: String, separatedBy separator: UInt8 = UInt8(ascii: ",")) -> [String] {
         value.scan { scanner in
             var members: [String] = []
-            scanner.skipSeparators()
+            scanner.skipSeparators(separator)
             while !scanner.isAtEnd {
                 let start = scanner.position
-                _ = scanner.skipToComma()
+                _ = scanner.skip(to: separator)
                 members.append(trimmed(scanner.text(start..<scanner.position)))
-                scanner.skipSeparators()
+                scanner.skipSeparators(separator)
             }
             return members
         }
@@ -50,15 +50,25 @@ extension CacheRules {
 
         /// A member such as `text/html;level=1;q=0.5`. Media type parameters may be case-sensitive.
         func normalized(member: String) -> String {
-            let parts = member.split(separator: ";", omittingEmptySubsequences: true).map(CacheRules.trimmed)
+            let parts = CacheRules.members(of: member, separatedBy: UInt8(ascii: ";"))
             let parameters = parts.dropFirst().compactMap(parameter)
             return ([parts.first?.lowercased() ?? ""] + parameters).joined(separator: ";")
         }
 
         private func parameter(_ text: String) -> String? {
             guard text.lowercased().hasPrefix("q=") else { return self == .accept ? text : text.lowercased() }
-            let weight = Double(text.dropFirst(2)) ?? 1
+            guard let weight = Self.weight(text.dropFirst(2)) else { return text }
             return weight == 1 ? nil : "q=\(weight)"
+        }
+
+        /// A weight from 0 to 1 with at most three decimals (RFC 9110 §12.4.2); nil if it is none.
+        private static func weight(_ text: Substring) -> Double? {
+            let point = text.dropFirst().first ?? "."
+            guard text.hasPrefix("0") || text.hasPrefix("1"), point == ".", text.utf8.count <= 5,
+                text.dropFirst(2).allSatisfy({ ("0"..."9").contains($0) }), let weight = Double(text + "0"),
+                weight <= 1
+            else { return nil }
+            return weight
         }
     }
 }

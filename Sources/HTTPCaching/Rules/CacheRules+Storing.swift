@@ -15,7 +15,8 @@ extension CacheRules {
         toStoring status: Int, fields: HTTPFields, answering request: CacheRequest
     ) -> StoringObjection? {
         let facts = ResponseFacts(fields)
-        guard request.isReusable || answersGET(request, fields: fields, facts: facts) else { return .method }
+        guard request.isReusable || answersGET(request, with: status, fields: fields, facts: facts)
+        else { return .method }
         guard status >= 200, status != 304, !answersCondition(status) else { return .status }
         guard !forbidsStoring(request) else { return .requestNoStore }
         guard !facts.forbidsStoring(status: status) else { return .noStore }
@@ -36,11 +37,13 @@ extension CacheRules {
     /// fields, so such a response would also answer requests without them.
     package static func answersCondition(_ status: Int) -> Bool { status == 412 || status == 416 }
 
-    /// Whether the response can answer a later `GET`: the response to a `GET`; or to a `POST`, if it has an explicit lifetime and
-    /// its `Content-Location` names the target (RFC 9110 §9.3.3).
-    private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
+    /// Whether the response can answer a later `GET`: the response to a `GET`; or to a `POST`, if it has an explicit lifetime, and
+    /// its status and its `Content-Location` say that it represents the target (RFC 9110 §8.7, §9.3.3).
+    private static func answersGET(
+        _ request: CacheRequest, with status: Int, fields: HTTPFields, facts: ResponseFacts
+    ) -> Bool {
         if request.method == "GET" { return true }
-        guard request.method == "POST", facts.control.maxAge != nil || facts.hasExpires,
+        guard request.method == "POST", (200...203).contains(status), facts.control.maxAge != nil || facts.hasExpires,
             let location = fields.reference(FieldName.contentLocation),
             let target = resolve(location, against: request.url)
         else { return false }
@@ -81,6 +84,14 @@ extension CacheRules {
         stored.remove(excluded(from: fields))
         if !stored.contains(FieldName.date) { stored.add(FieldName.date, value: HTTPDate.format(arrival)) }
         return stored
+    }
+
+    /// The fields of a stored response as they are passed on at that age (§4): without those that must not be stored.
+    package static func reusedFields(of fields: HTTPFields, atAge age: TimeInterval?) -> HTTPFields {
+        var reused = fields
+        reused.remove(excluded(from: fields))
+        if let age { reused[FieldName.age] = String(age.wholeSeconds) }
+        return reused
     }
 
     static func excluded(from fields: HTTPFields) -> [String] {

@@ -66,6 +66,36 @@ extension CacheRules {
         }
     }
 
+    /// The positions of the stored responses that the server's answer to a request shows to be outdated: they could have answered
+    /// the request, but the server has sent another response (§4.3.3). If that response is not stored, they must not outlive it.
+    package static func outdated(
+        by status: Int, to request: CacheRequest, among candidates: [StoredResponse]
+    ) -> [Int] {
+        guard request.method == "GET" || request.isReusable, describesResource(status), !forbidsStoring(request)
+        else { return [] }
+        let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
+        return candidates.indices.filter { index in
+            candidates[index].method == (request.isReusable ? request.method : "GET")
+                && selects(candidates[index], for: request, siblingVary: siblingVary)
+        }
+    }
+
+    /// Whether a response with this status tells what the resource is now. Others are about the request (its conditions, its range,
+    /// its credentials, its time), send it elsewhere for now, or say that the server has failed.
+    package static func describesResource(_ status: Int) -> Bool {
+        switch status {
+        case 206: false
+        case 200..<300, 301, 308, 403, 404, 410, 451: true
+        default: false
+        }
+    }
+
+    /// The names of the request fields that select a response, in lower case; nil if it varies on everything.
+    package static func varyNames(of fields: HTTPFields) -> Set<String>? {
+        let facts = ResponseFacts(fields)
+        return facts.variesOnEverything ? nil : Set(facts.varyNames.map { $0.lowercased() })
+    }
+
     /// Whether the values of these fields are known for the request that a stored response answered.
     private static func knows(_ names: [String], of response: StoredResponse) -> Bool {
         if names.isEmpty { return true }

@@ -40,6 +40,17 @@ package struct Combination: Hashable, Sendable {
 }
 
 extension StoredResponse {
+    /// Makes a part that is the whole representation a 200, which also answers requests without a range (RFC 9111 §3.4). A range
+    /// of a coded representation counts coded bytes, so such a part stays one.
+    package mutating func becomeWhole() {
+        guard let range = part?.range, range.lowerBound == 0, range.upperBound == part?.completeLength,
+            CacheRules.part(of: fields)?.range == range, !ResponseFacts(fields).hasContentCoding
+        else { return }
+        (part, status) = (nil, 200)
+        fields[FieldName.contentRange] = nil
+        fields[FieldName.contentLength] = String(range.count)
+    }
+
     /// Whether a validator identifies its bytes: a strong entity tag, or a strong date if it has no entity tag (RFC 9110 §8.8,
     /// §13.1.5).
     package var hasStrongValidator: Bool {

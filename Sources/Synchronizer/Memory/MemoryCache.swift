@@ -30,12 +30,32 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
+        /// The group of a key; nil if keys have no groups.
+        let group: (@Sendable (Key) -> Int)?
+        /// The number of keys in each group.
+        private var groupSizes: [Int: Int] = [:]
         /// Evicted entries, released after unlocking: the `deinit` of a key or value may do anything.
         var dropped: [(key: Key, entry: Entry)] = []
+
+        init(group: (@Sendable (Key) -> Int)?) {
+            self.group = group
+        }
+
+        func size(ofGroup group: Int) -> Int { groupSizes[group] ?? 0 }
+
+        mutating func insert(_ entry: Entry, for key: Key) {
+            entries.insert(entry, for: key)
+            cost += entry.cost
+            if let group { groupSizes[group(key), default: 0] += 1 }
+        }
 
         mutating func remove(_ key: Key) {
             guard let inserted = entries.inserted(key), let entry = entries.remove(key) else { return }
             cost -= entry.cost
+            if let group {
+                let group = group(key)
+                groupSizes[group] = size(ofGroup: group) > 1 ? size(ofGroup: group) - 1 : nil
+            }
             dropped.append((inserted, entry))
         }
 
@@ -48,17 +68,20 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     private let limits: Limits
-    let state = Locked(State())
+    let state: Locked<State>
 
-    package init(limits: Limits) {
+    /// - Parameter group: the group of a key, for ``removeGroup(_:besides:where:)``.
+    package init(limits: Limits, group: (@Sendable (Key) -> Int)? = nil) {
         self.limits = limits
+        state = Locked(State(group: group))
     }
 
-    /// The value if it is cached and fresh; with `anyAge` also a stale one.
+    /// The value if it is cached and fresh; with `anyAge` also a stale one. If the clock was set back to more than a minute before
+    /// the insertion, it is not known whether a value is fresh.
     package func value(for key: Key, now: Date, anyAge: Bool = false) -> Value? {
         state.withLock { state in
             state.entries.use(key) { entry in
-                let isFresh = anyAge || now < entry.expires
+                let isFresh = anyAge || (now < entry.expires && now.timeIntervalSince(entry.insertedAt) > -60)
                 return isFresh && (limits.age == .infinity || now < entry.insertedAt + limits.age) ? entry.value : nil
             }
         }
@@ -76,8 +99,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
             if let old = state.entries[key], isNewer(old.value) { return }
             state.remove(key)
             guard cost <= limits.cost, limits.count > 0 else { return }
-            state.entries.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
-            state.cost += cost
+            state.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
             if state.cost > limits.cost { state.purge(toCost: limits.preferredCost, count: limits.count) }
             state.purge(toCost: limits.cost, count: limits.count)
         }
@@ -88,6 +110,16 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
             if let old = state.entries[key], isNewer(old.value) { return }
             state.remove(key)
         }
+    }
+
+    /// Removes the matching values of a group. Looks at the values only if the group has other keys than the given one.
+    package func removeGroup(_ group: Int, besides key: Key?, where matches: (Key, Value) -> Bool) {
+        let (groupOf, others) = state.withLock { state in
+            let own = key.flatMap { state.entries[$0] } == nil ? 0 : 1
+            return (state.group, state.size(ofGroup: group) - own)
+        }
+        guard others > 0, let groupOf else { return }
+        _ = take { groupOf($0) == group && matches($0, $1) }
     }
 
     /// Removes the matching values and returns them. Checks values without the lock: those inserted during the check may stay.
@@ -106,7 +138,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     package func removeAll() {
         _ = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(group: state.group) }
             return state
         }
     }

@@ -40,6 +40,7 @@ struct CoalescingKey: Hashable, Sendable {
         let fields: [String: String]?
         /// The policy of the request. It is not part of the key, and not compared.
         let memoryCachePolicy: MemoryCachePolicy?
+        let urlHash: Int
         let hash: Int
 
         init(
@@ -53,7 +54,8 @@ struct CoalescingKey: Hashable, Sendable {
             self.fields = fields
             var hasher = Hasher()
             hasher.combine(url)
-            hasher.combine(fields)
+            urlHash = hasher.finalize()
+            if fields != nil { hasher.combine(fields) }
             hash = hasher.finalize()
         }
     }
@@ -101,6 +103,23 @@ struct CoalescingKey: Hashable, Sendable {
 
     /// Computed once.
     var hash: Int { content.hash }
+
+    /// The hash of the URL. Computed once.
+    var urlHash: Int { content.urlHash }
+
+    /// Whether a response to a request with this key also answers a request with the other key.
+    ///
+    /// - Parameter vary: the names of the fields that select the response, in lower case; nil for all fields.
+    func sharesResponses(with other: CoalescingKey, varyingOn vary: Set<String>?) -> Bool {
+        let (one, other) = (content, other.content)
+        guard one.url == other.url, one.method == other.method, one.sendsCookies == other.sendsCookies else {
+            return false
+        }
+        let (fields, others) = (one.fields ?? [:], other.fields ?? [:])
+        return Set(fields.keys).union(others.keys).allSatisfy { name in
+            fields[name] == others[name] || !(vary?.contains(name) ?? true || CacheRules.identifiesUser(name))
+        }
+    }
 
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
         var selecting: [String: String] = [:]

@@ -20,7 +20,10 @@ public struct Loaded<Object> {
 
     /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode, headers
     /// that a subclass of ``SessionDelegate`` injects remain.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
-    public var response: URLResponse { head.urlResponse }
+    ///
+    /// If the object came from memory or from the cache, `Age` is the current one (RFC 9111 §4), and fields that belong to the
+    /// connection are missing (§3.1).
+    public var response: URLResponse { (source == .memory ? head.reused(atAge: trace.age) : head).urlResponse }
 }
 
 extension Loaded: Sendable where Object: Sendable {}

@@ -48,6 +48,13 @@ public struct ResponseHead: Sendable {
         original = nil
     }
 
+    /// The head as a cache passes it on, at that age; the `Age` stays if the age is not known.
+    func reused(atAge age: TimeInterval?) -> ResponseHead {
+        guard isHTTP, let url else { return self }
+        return ResponseHead(
+            url: url, status: status, fields: CacheRules.reusedFields(of: fields, atAge: age), version: version)
+    }
+
     /// Whether a final response follows this one (RFC 9110 §15.2). None follows a 101.
     package var isInterim: Bool { (100..<200).contains(status) && status != 101 }
 

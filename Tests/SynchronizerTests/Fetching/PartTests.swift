@@ -32,6 +32,27 @@ struct PartTests {
         #expect(harness.transport.requests.count == 1)
     }
 
+    @Test(
+        "that is the whole answers a request without a range (RFC 9111 §3.4), unless it is coded or its size is doubtful"
+    )
+    func whole() {
+        let range = Self.range("0-")
+        let harness = FetchHarness(Self.part("0-9/10", "0123456789"))
+        #expect(
+            (harness.load("http://a.example/x", range).fetched?.response.urlResponse as? HTTPURLResponse)?.statusCode
+                == 206)
+        let events = harness.load()
+        #expect(events.body == "0123456789" && events.source == .cache)
+        #expect(events.field("Content-Range") == nil && events.field("Content-Length") == "10")
+        let coded = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-9/10", "Content-Encoding": "gzip"]
+        let short = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-9/10", "Content-Length": "5"]
+        for (fields, body) in [(coded, "0123456789"), (short, "01234")] {
+            let harness = FetchHarness(FakeReply(206, fields, body))
+            harness.load("http://a.example/x", range)
+            #expect(harness.store.all.map(\.status) == [206])
+        }
+    }
+
     @Test("has no digest of the content that it was cut from (RFC 9530 §2)")
     func slicedDigest() {
         let fields = [

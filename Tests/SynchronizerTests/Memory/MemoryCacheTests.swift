@@ -24,6 +24,39 @@ struct MemoryCacheTests {
         #expect(cache.value(for: "a", now: later, anyAge: true) == 1)
     }
 
+    @Test("a value is not found after the clock was set back by more than a minute, because its age is not known")
+    func setBack() {
+        let cache = cache(cost: 10, preferred: 10)
+        cache.insert(1, for: "a", cost: 1, expires: later, now: now)
+        #expect(cache.value(for: "a", now: now.addingTimeInterval(-59)) == 1)
+        #expect(cache.value(for: "a", now: now.addingTimeInterval(-61)) == nil)
+        #expect(cache.value(for: "a", now: now.addingTimeInterval(-61), anyAge: true) == 1)
+    }
+
+    @Test("the matching values of a group are removed; they are looked at only if there are others than the given one")
+    func groups() {
+        let cache = MemoryCache<String, Int>(limits: .init(cost: 10, preferredCost: 10)) { $0.count }
+        for (key, value) in [("a", 1), ("b", 2), ("aa", 3), ("b", 4)] {
+            cache.insert(value, for: key, cost: 1, expires: later, now: now)
+        }
+        var seen: [String] = []
+        func remove(_ group: Int, besides key: String? = nil, if matches: (Int) -> Bool = { _ in true }) {
+            cache.removeGroup(group, besides: key) { key, value in
+                seen.append(key)
+                return matches(value)
+            }
+        }
+        remove(2, besides: "aa")
+        remove(3)
+        #expect(seen.isEmpty && cache.count == 3)
+        remove(1, besides: "a") { $0 == 4 }
+        #expect(Set(seen) == ["a", "b"] && cache.value(for: "b", now: now) == nil && cache.count == 2)
+        cache.removeAll()
+        seen = []
+        remove(1)
+        #expect(seen.isEmpty)
+    }
+
     @Test("over its cost it goes down to the preferred one, the least recently used first")
     func purge() {
         let cache = cache(cost: 10, preferred: 6)

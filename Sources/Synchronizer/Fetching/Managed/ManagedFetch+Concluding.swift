@@ -206,7 +206,8 @@ extension LoadTrace {
         case .complete(let selection, _, _): explain(selection.explanation)
         case .validate(let selection, _):
             describe(selection, source: .network)
-            reason += "; the server sent another"
+            let isAnother = status.map(CacheRules.describesResource) ?? false
+            reason += isAnother ? "; the server sent another" : "; the server answered with another status"
         case .reuse, .reuseWhileRevalidating, .refuse: break
         }
         source = .network

@@ -38,17 +38,23 @@ extension ManagedFetch {
         for entry in siblings(of: exchange) {
             switch CacheRules.headUpdates(entry.candidate, by: fields, for: request) {
             case true?: if mayStore { freshen(entry, by: exchange) }
-            case false?: cache.remove(entry)
+            case false?: invalidate(entry)
             case nil: break
             }
         }
+    }
+
+    /// Removes an entry that the server has shown to be outdated, and the objects that were made from it.
+    private func invalidate(_ entry: CacheEntry) {
+        cache.remove(entry)
+        report(.invalidated([entry.response.url]))
     }
 
     /// Updates an entry that is not the answer, or removes it if its new fields forbid storing. An injected lifetime begins again.
     func freshen(_ entry: CacheEntry, by exchange: Exchange) {
         guard var freshened = rebound(exchange.freshened(entry.response), from: entry, to: nil, of: exchange),
             freshened.mayStayStored
-        else { return cache.remove(entry) }
+        else { return invalidate(entry) }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
             !freshened.fields.contains(FieldName.expires)
         {

@@ -18,7 +18,9 @@ extension ManagedFetch {
     /// Makes the change if delegate and rules allow it.
     func make(_ change: CacheChange, after exchange: Exchange, done: @escaping Kept) {
         switch change {
-        case .none(let reason): done(nil, reason.map { .notStored($0) })
+        case .none(let reason):
+            if reason != nil { removeOutdated(by: exchange) }
+            done(nil, reason.map { .notStored($0) })
         case .store(let response, let body, let file): store(response, body: body, file: file, of: exchange, done: done)
         case .freshen(let entry, let response, let body):
             freshen(entry, to: response, body: body, of: exchange, done: done)
@@ -39,12 +41,13 @@ extension ManagedFetch {
         let part =
             received.status == 206 ? CacheRules.part(of: received.fields, bodySize: received.count) : nil
         guard received.status != 206 || part != nil else { return .none(.status) }
-        let response = StoredResponse(
+        var response = StoredResponse(
             url: exchange.step.cacheRequest.url,
             method: exchange.step.cacheRequest.isReusable ? exchange.step.cacheRequest.method : "GET",
             selectingFields: HTTPFields(),
             status: received.status, fields: received.fields, requestTime: exchange.requestTime,
             responseTime: received.time, part: part)
+        response.becomeWhole()
         return .store(response, body: received.body, file: file)
     }
 
@@ -57,7 +60,9 @@ extension ManagedFetch {
             let stored: StoredResponse
             switch checked(decision, on: response, of: exchange) {
             case .success(let checked): stored = checked
-            case .failure(let refusal): return done(nil, .notStored(refusal.reason))
+            case .failure(let refusal):
+                removeOutdated(by: exchange)
+                return done(nil, .notStored(refusal.reason))
             }
             let superseded = superseded(by: stored, of: exchange)
             let size = max(decision.size(of: body), file?.count ?? 0)
@@ -171,6 +176,18 @@ extension ManagedFetch {
         let superseded = CacheRules.superseded(
             by: stored.fields, answering: exchange.step.cacheRequest, among: siblings.map(\.response))
         return superseded.map { siblings[$0] }
+    }
+
+    /// Removes the entries that are older than a response that is not stored.
+    func removeOutdated(by exchange: Exchange) {
+        guard exchange.received.head?.isHTTP == true else { return }
+        let siblings = siblings(of: exchange)
+        guard !siblings.isEmpty else { return }
+        let outdated = CacheRules.outdated(
+            by: exchange.received.status, to: exchange.step.cacheRequest, among: siblings.map(\.response))
+        for index in outdated where siblings[index].response.requestTime <= exchange.requestTime {
+            cache.remove(siblings[index])
+        }
     }
 
     /// Asks `willCacheResponse` what to store.

@@ -17,6 +17,8 @@ final class Loader: Sendable {
         var forgetObject: @Sendable (ObjectKey) -> Void = { _ in }
         /// Called with cache keys whose objects were invalidated.
         var forget: @Sendable (Set<String>) -> Void = { _ in }
+        /// Called with a response from the network. Forgets the objects of its URL that were made from older ones.
+        var forgetOutdated: @Sendable (NewerResponse) -> Void = { _ in }
         /// Returns the object that answers a load, if its cache policy allows it.
         var known: @Sendable (LoadJob, Date) -> LoadedObject? = { _, _ in nil }
     }
