@@ -54,8 +54,9 @@ struct CoalescingKey: Hashable, Sendable {
             self.fields = fields
             var hasher = Hasher()
             hasher.combine(url)
-            urlHash = hasher.finalize()
-            if fields != nil { hasher.combine(fields) }
+            let ofURL = hasher
+            urlHash = ofURL.finalize()
+            hasher.combine(fields)
             hash = hasher.finalize()
         }
     }
