@@ -16,6 +16,7 @@ typedef enum { CAIRO_FORMAT_ARGB32 = 0 } cairo_format_t;
 
 /// `error` takes a GError; NULL leaves it.
 RsvgHandle *rsvg_handle_new_from_data(const unsigned char *data, unsigned long length, void **error);
+void rsvg_handle_set_dpi(RsvgHandle *handle, double dpi);
 int rsvg_handle_render_document(RsvgHandle *handle, cairo_t *cairo, const RsvgRectangle *viewport, void **error);
 void g_object_unref(void *object);
 

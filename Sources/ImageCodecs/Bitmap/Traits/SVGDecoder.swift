@@ -14,6 +14,8 @@
                 throw ImageError.corrupt(.svg, "not well-formed, or too many references")
             }
             defer { g_object_unref(handle) }
+            // CSS pixels per inch, as in `SVGHeader`. librsvg assumes 90.
+            rsvg_handle_set_dpi(handle, 96)
             let picture = try PixelBuffer(plan.output, cleared: true)
             try draw(handle, into: picture)
             return BitmapImage(picture, scale: plan.scale, isOpaque: false)
