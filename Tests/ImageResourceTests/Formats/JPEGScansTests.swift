@@ -115,5 +115,25 @@
             parts.insert(.fine, at: scan + 1)
             #expect(try BitmapImage.decode(data(parts), sizing: .maxPixelSize(side)) == expected)
         }
+
+        @Test(
+            "a marker that is not defined is an error at every size, or at none",
+            arguments: [
+                [0xFF, 0x7F, 0xFF, 0xFF], [0xFF, 0x7F, 0, 8], [0xFF, 0x02, 0x55, 0x55], [0xFF, 0xF3, 0xFF, 0xFF],
+            ])
+        func undefinedMarkers(_ marker: [UInt8]) throws {
+            let plain = [UInt8](try Samples.data("restarts-progressive.jpg"))
+            var accepted = 0
+            for offset in stride(from: plain.count / 4, to: plain.count - 8, by: 13) {
+                var bytes = plain
+                bytes.replaceSubrange(offset..<offset + marker.count, with: marker)
+                let verdicts = [0, 20, 5, 3].map {
+                    (try? BitmapImage.decode(Data(bytes), sizing: .maxPixelSize($0))) != nil
+                }
+                #expect(Set(verdicts).count == 1, "at \(offset)")
+                accepted += verdicts[0] ? 1 : 0
+            }
+            #expect(accepted > 0 || marker[1] > 0xC0)
+        }
     }
 #endif

@@ -221,6 +221,8 @@ def foreign():
         "detailed-black.jpg": saved(with_black(image), "JPEG", quality=85, icc_profile=profiles()[2]),
         "detailed-p3.webp": saved(image, "WEBP", quality=80, icc_profile=like_srgb),
         "detailed-p3.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=like_srgb),
+        "restarts-progressive.jpg": run("cjpeg", "-progressive", "-restart", 1,
+                                        data=saved(image.crop((0, 0, 96, 64)), "PPM")),
     }.items():
         (HERE / name).write_bytes(data)
     with tempfile.TemporaryDirectory() as folder:

@@ -12,10 +12,9 @@ enum JPEGDecoder: BitmapCodec {
 
     static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
         let reduction = JPEGReduction(bytes, plan: plan)
-        guard reduction.lowFrequencyOnly, JPEGHeader.isProgressive(bytes) else {
+        guard let scans = reduction.scans else {
             return try decode(bytes, of: bytes, plan: plan, reduction: reduction)
         }
-        guard let scans = JPEGScans(bytes) else { throw truncated }
         try JPEGScanLimit(plan.stored).check(scans.count)
         return try scans.essential.withUnsafeBytes {
             try decode(ByteReader($0), of: bytes, plan: plan, reduction: reduction)

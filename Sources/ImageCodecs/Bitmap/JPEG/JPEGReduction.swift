@@ -4,6 +4,8 @@ struct JPEGReduction {
     let eighths: Int
     /// Whether the means and slopes of blocks suffice, at two eighths.
     let lowFrequencyOnly: Bool
+    /// The scans of a progressive file, if means and slopes suffice.
+    let scans: JPEGScans?
 
     /// How many times as large as the result the decoded picture must be: at half the scale, at a quarter, and at a quarter
     /// from means and slopes.
@@ -42,8 +44,12 @@ struct JPEGReduction {
         let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
         let effect = JPEGHeader.isCMYK(bytes) ? .tones : profile ?? .none
         let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, profile: effect)
-        lowFrequencyOnly = reduction / 4 >= enough.coarse
-        if lowFrequencyOnly || reduction / 4 >= enough.quarter {
+        let isCoarse = reduction / 4 >= enough.coarse
+        let isProgressive = isCoarse && JPEGHeader.isProgressive(bytes)
+        // Refining scans can't be read without all coefficients. If none can be left out, all coefficients are needed.
+        scans = isProgressive ? JPEGScans(bytes) : nil
+        lowFrequencyOnly = isCoarse && (!isProgressive || scans != nil)
+        if isCoarse || reduction / 4 >= enough.quarter {
             eighths = 2
         } else {
             eighths = reduction / 2 >= enough.half ? 4 : 8

@@ -22,7 +22,8 @@ struct JPEGScans {
     private var begun: Set<UInt8> = []
     private var tables = JPEGTables()
 
-    /// Returns nil if the file has no end marker.
+    /// Returns nil if no scan can be left out: the file has no end marker, or a marker that is not defined. Inside of data with
+    /// restart markers, libjpeg skips such a marker, and otherwise refuses the file. Only libjpeg knows where a scan ends then.
     init?(_ bytes: ByteReader) {
         var (start, offset) = (0, 2)
         while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
@@ -34,7 +35,7 @@ struct JPEGScans {
                 essential.append(contentsOf: bytes.bytes[start..<offset + 2])
                 return
             } else {
-                guard let length = bytes.big16(offset + 2).map({ max($0, 2) }),
+                guard marker >= 0xC0, let length = bytes.big16(offset + 2).map({ max($0, 2) }),
                     let segment = bytes.part(from: offset + 4, count: length - 2)
                 else { return nil }
                 var end = offset + 2 + length
