@@ -124,9 +124,24 @@ void jpeg_reader_close(jpeg_reader *reader) {
 
 const char *jpeg_reader_message(const jpeg_reader *reader) { return reader->message; }
 
+/// Whether the scans so far contain all bits of all coefficients, so that no further scan is needed.
+static int has_all_scans(const struct jpeg_decompress_struct *info) {
+    for (int i = 0; i < info->num_components; i++) {
+        // The first scan of a component sets its table.
+        if (!info->comp_info[i].quant_table) return 0;
+        if (!info->progressive_mode) continue;
+        // The bits that are still missing; -1 for a coefficient without a scan.
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (!info->coef_bits || info->coef_bits[i][k] != 0) return 0;
+    }
+    return 1;
+}
+
 int jpeg_reader_is_truncated(const jpeg_reader *reader) {
+    if (reader->starved) return 1;
+    if (!reader->at_end) return 0;
     // Arithmetic decoding reads missing data as zeros without a warning.
-    return reader->starved || (reader->at_end && (reader->buffered || reader->info.arith_code));
+    return reader->info.arith_code || (reader->buffered && !has_all_scans(&reader->info));
 }
 
 // Header

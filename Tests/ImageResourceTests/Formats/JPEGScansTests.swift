@@ -135,5 +135,36 @@
             }
             #expect(accepted > 0 || marker[1] > 0xC0)
         }
+
+        @Test(
+            "a file may lack its end marker, and nothing else",
+            arguments: [
+                "detailed-444-progressive.jpg", "detailed-411-progressive.jpg", "restarts-progressive.jpg",
+                "jpeg-scattered.jpg", "jpeg-grey-progressive.jpg", "jpeg-cmyk-progressive.jpg", "detailed-420.jpg",
+            ])
+        func noEnd(_ file: String) throws {
+            let data = try Samples.data(file)
+            let scan = try #require(data.range(of: Data([0xFF, 0xDA]), options: .backwards)).lowerBound
+            for side in [0, 60, 17, 5] {
+                let sizing = ImageSizing.maxPixelSize(side)
+                let (image, whole) = try (
+                    BitmapImage.decode(data.dropLast(2), sizing: sizing), BitmapImage.decode(data, sizing: sizing)
+                )
+                // Small sizes are decoded in another way if the file is whole.
+                #expect(Pixels.decibels(image, whole) >= (side == 0 ? .infinity : 40))
+                #expect(throws: ImageError.self) { try BitmapImage.decode(data.dropLast(10), sizing: sizing) }
+                #expect(throws: ImageError.self) { try BitmapImage.decode(data.prefix(scan), sizing: sizing) }
+            }
+        }
+
+        @Test(
+            "a file without end marker whose data are arithmetically coded is an error, because nothing shows that it is whole"
+        )
+        func noEndOfArithmeticCode() throws {
+            let data = try Samples.data("detailed-arithmetic-progressive.jpg").dropLast(2)
+            for side in [0, 60, 17] {
+                #expect(throws: ImageError.self) { try BitmapImage.decode(data, sizing: .maxPixelSize(side)) }
+            }
+        }
     }
 #endif
