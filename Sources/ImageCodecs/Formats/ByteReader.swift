@@ -58,4 +58,10 @@ struct ByteReader {
     func has(_ length: Int, at offset: Int) -> Bool {
         offset >= 0 && length >= 0 && offset <= bytes.count - length
     }
+
+    /// The offset of a part of these bytes.
+    func offset(of part: ByteReader) -> Int? {
+        guard let start = bytes.baseAddress, let address = part.bytes.baseAddress else { return nil }
+        return start.distance(to: address)
+    }
 }

@@ -77,6 +77,16 @@ struct HEIFAssociations: Sequence, IteratorProtocol {
         return entry
     }
 
+    /// The places of these property numbers in the box.
+    func places(of numbers: Set<Int>) -> [Range<Int>] {
+        let width = isWide ? 2 : 1
+        return flatMap { entry in
+            zip(properties(entry), 0...).filter { numbers.contains($0.0) }.map { _, index in
+                entry.offset + index * width..<entry.offset + (index + 1) * width
+            }
+        }
+    }
+
     /// The numbers of an item's properties, from 1, in each of its entries.
     func properties(of item: Int) -> [[Int]] { filter { $0.item == item }.map(properties) }
 

@@ -73,15 +73,50 @@
                 ["clap"], ["clap", "irot"], ["irot", "clap"], ["imir", "irot", "clap"], ["clap", "irot", "imir"],
             ])
         func transforms(_ names: [String]) throws {
+            let (file, expected) = try transformed(picture(configuration, stream), names, items: [0])
+            #expect(try BitmapImage.decode(file.data) == expected)
+        }
+
+        @Test(
+            "alpha is cropped, turned and mirrored with its picture, whether or not the file repeats that",
+            arguments: [
+                ["clap"], ["irot"], ["imir"], ["irot", "irot"], ["clap", "irot"], ["irot", "clap"],
+                ["imir", "irot", "clap"], ["clap", "irot", "imir"],
+            ], [[0], [0, 1]])
+        func transformsOfAlpha(_ names: [String], _ items: [Int]) throws {
+            let plain = translucent()
+            #expect(try !BitmapImage.decode(plain.data).isOpaque)
+            let (file, expected) = try transformed(plain, names, items: items)
+            #expect(try BitmapImage.decode(file.data) == expected)
+            for side in [40, 17, 5] {
+                let small = try BitmapImage.decode(file.data, sizing: .maxPixelSize(side))
+                #expect(try Pixels.decibels(small, expected.resized(.maxPixelSize(side))) >= 50)
+            }
+        }
+
+        /// A file of one picture whose alpha is its own brightness.
+        private func translucent() -> HEIFFile {
+            var file = picture(configuration, stream)
+            let role = [UInt8]("urn:mpeg:hevc:2015:auxid:1\0".utf8)
+            file.properties.append(HEIFFile.box("auxC", [0, 0, 0, 0] + role))
+            file.items.append(.init(data: stream, properties: [1, 2, 3]))
+            file.references = [.init(type: "auxl", from: 2, to: [1])]
+            return file
+        }
+
+        /// The same file with transformations of these items, and the picture that it then shows.
+        private func transformed(
+            _ file: HEIFFile, _ names: [String], items: [Int]
+        ) throws -> (file: HEIFFile, image: BitmapImage) {
             let boxes = [
                 "clap": HEIFFile.box("clap", [32, 1, 20, 1, 4, 1, -2, 1].flatMap { HEIFFile.big32($0) }),
                 "irot": HEIFFile.box("irot", [1]), "imir": HEIFFile.box("imir", [1]),
             ]
-            var file = picture(configuration, stream)
+            var file = file
             var expected = try BitmapImage.decode(file.data)
             for name in names {
                 try file.properties.append(#require(boxes[name]))
-                file.items[0].properties.append(UInt8(file.properties.count))
+                for item in items { file.items[item].properties.append(UInt8(file.properties.count)) }
                 switch name {
                 case "clap":
                     let (x, y) = ((expected.width - 32) / 2 + 4, (expected.height - 20) / 2 - 2)
@@ -89,7 +124,7 @@
                 default: expected = try turned(expected, name == "irot" ? .left : .upMirrored)
                 }
             }
-            #expect(try BitmapImage.decode(file.data) == expected)
+            return (file, expected)
         }
 
         private func turned(_ image: BitmapImage, _ orientation: ImageOrientation) throws -> BitmapImage {

@@ -1,6 +1,6 @@
 """Makes the sample images of these tests, and what they should decode to: make_samples.py [NAME…]
 
-Wants Pillow, numpy, ImageMagick, libjpeg-turbo-progs and webp. Run again only to change samples: they are checked in.
+Wants Pillow, pillow_heif, numpy, ImageMagick, libjpeg-turbo-progs and webp. Run again only to change samples: they are checked in.
 Expectations are raw premultiplied BGRA, made by Pillow or ImageMagick or, where a format's rules are the question, by
 hand in numpy; never by the code under test.
 """
@@ -829,6 +829,7 @@ def optionals():
         optional_sample("jxl-turned.jxl", data, seen("djxl", data, "jxl"), 50)
         data = made("heic", "heif-enc", "-q", 95)
         optional_sample("heic-plain.heic", data, seen("heif-convert", data, "heic"), 45)
+    current(image)
     svg = (b'<?xml version="1.0"?>\n<!-- two halves and a hole -->\n<svg xmlns="http://www.w3.org/2000/svg" '
            b'width="40" height="20" viewBox="0 0 4 2"><rect width="2" height="2" fill="#ff0000"/>'
            b'<rect x="2" width="1" height="2" fill="#0000ff" fill-opacity="0.5"/></svg>')
@@ -836,6 +837,14 @@ def optionals():
     drawn[:, :20] = (255, 0, 0, 255)
     drawn[:, 20:30] = (0, 0, 255, 128)
     optional_sample("svg-rectangles.svg", svg, premultiplied_bgra(drawn), 45)
+
+
+def current(image):
+    """Files of libraries newer than Debian's, by pillow_heif. Sides are odd, so libheif crops picture and alpha."""
+    import pillow_heif
+    pillow_heif.register_heif_opener()
+    data = saved(image, "HEIF", quality=90)
+    optional_sample("heic-alpha.heic", data, premultiplied_bgra(Image.open(io.BytesIO(data)).convert("RGBA")), 42)
 
 
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "foreign": foreign, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,

@@ -147,12 +147,4 @@
             return (0..<meta.count).contains { meta.has("grid", at: $0) }
         }
     }
-
-    extension ByteReader {
-        /// The offset of a part of these bytes.
-        fileprivate func offset(of part: ByteReader) -> Int? {
-            guard let start = bytes.baseAddress, let address = part.bytes.baseAddress else { return nil }
-            return start.distance(to: address)
-        }
-    }
 #endif

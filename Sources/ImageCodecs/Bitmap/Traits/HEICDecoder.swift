@@ -30,10 +30,13 @@
         /// The header does not tell how much libheif and libde265 will allocate. `HEICPictures` computes it; files for which
         /// it can't are refused.
         static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
-            guard HEICPictures(bytes) != nil else {
+            guard let pictures = HEICPictures(bytes) else {
                 throw ImageError.corrupt(.heic, "only HEVC still pictures and grids of them are supported")
             }
-            return try HEICDecoder(bytes).decode(plan)
+            guard let plain = pictures.items.withoutTransformations(bytes) else {
+                return try HEICDecoder(bytes).decode(plan)
+            }
+            return try plain.withUnsafeBytes { try HEICDecoder(ByteReader($0)).decode(plan) }
         }
 
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
@@ -48,7 +51,8 @@
             return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
         }
 
-        /// libheif must not crop or rotate: `PictureAssembler` does that, as for every other format.
+        /// libheif must not crop or rotate: `PictureAssembler` does that, as for every other format. This option does not affect
+        /// the alpha picture, so files with alpha come here without transformations.
         private func decodeImage() throws {
             let options = heif_decoding_options_alloc()
             defer { heif_decoding_options_free(options) }

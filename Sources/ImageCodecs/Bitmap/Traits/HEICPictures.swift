@@ -10,12 +10,14 @@
             canvasBytes > .max - pictureBytes ? .max : canvasBytes + pictureBytes
         }
 
+        let items: HEIFItems
         private var pictureBytes = 0
         private var canvasBytes = 0
 
         /// Returns nil if the file has unsupported pictures, or if they can't be determined.
         init?(_ file: ByteReader) {
             guard let items = HEIFItems(file) else { return nil }
+            self.items = items
             let auxiliaries = items.auxiliaries
             // Auxiliary items of auxiliary items could form a cycle, so they are rejected.
             guard auxiliaries.values.joined().allSatisfy({ auxiliaries[$0] == nil }),

@@ -1,4 +1,6 @@
 #if AVIF || HEIC
+    import Foundation
+
     /// The items of a HEIF file, HEIC or AVIF, and their references (ISO/IEC 14496-12 §8.11), read as libheif reads them.
     ///
     /// Anything that two readers could interpret differently, such as a duplicate of a box that must be unique, counts as
@@ -54,6 +56,24 @@
             (HEIFAssociations(associations)?.properties(of: item).first ?? []).compactMap { number in
                 properties.indices.contains(number - 1) ? properties[number - 1] : nil
             }.filter { $0.has("hvcC") }.map(\.content)
+        }
+
+        /// A copy of the file without crops, rotations and mirrorings; nil if the file has none of them, or no auxiliary items.
+        ///
+        /// The transformations of the image hold for its alpha, too, whether or not the file repeats them there.
+        func withoutTransformations(_ file: ByteReader) -> Data? {
+            let numbers = properties.indices.filter { index in
+                ["clap", "irot", "imir"].contains { properties[index].has($0) }
+            }
+            guard !auxiliaries.isEmpty, let start = file.offset(of: associations),
+                let places = HEIFAssociations(associations)?.places(of: Set(numbers.map { $0 + 1 })), !places.isEmpty
+            else { return nil }
+            var data = Data(file.bytes)
+            for place in places {
+                // The number 0 stands for no property (ISO/IEC 23008-12 §9.3).
+                data.resetBytes(in: start + place.lowerBound..<start + place.upperBound)
+            }
+            return data
         }
 
         /// The parts of an item: the tiles of a grid, in order.
