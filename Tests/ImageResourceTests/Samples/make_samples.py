@@ -840,11 +840,20 @@ def optionals():
 
 
 def current(image):
-    """Files of libraries newer than Debian's, by pillow_heif. Sides are odd, so libheif crops picture and alpha."""
+    """Files of libraries newer than Debian's, by Pillow and pillow_heif. Sides are odd, so libheif crops picture and alpha."""
+    from PIL import ImageCms
     import pillow_heif
     pillow_heif.register_heif_opener()
     data = saved(image, "HEIF", quality=90)
     optional_sample("heic-alpha.heic", data, premultiplied_bgra(Image.open(io.BytesIO(data)).convert("RGBA")), 42)
+    _, dark, _ = profiles()
+    target = ImageCms.createProfile("sRGB")
+    for kind, options in (("heic", {"quality": 90}), ("avif", {"quality": 90, "subsampling": "4:0:0"})):
+        data = saved(image.convert("L"), {"heic": "HEIF"}.get(kind, "AVIF"), icc_profile=dark, **options)
+        shown = ImageCms.profileToProfile(Image.open(io.BytesIO(data)).convert("L"), ImageCms.ImageCmsProfile(
+            io.BytesIO(dark)), target, ImageCms.Intent.RELATIVE_COLORIMETRIC, outputMode="RGB",
+            flags=ImageCms.Flags.BLACKPOINTCOMPENSATION)
+        optional_sample(f"{kind}-grey.{kind}", data, premultiplied_bgra(shown), 45)
 
 
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "foreign": foreign, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,

@@ -64,5 +64,10 @@
         static func from(_ points: ColorCodePoints) -> ColorTransform? {
             points.profile.flatMap { $0.withUnsafeBytes { ColorTransform(ByteReader($0), model: .rgb) } }
         }
+
+        /// A grey picture may have a profile for RGB or for grey. Other pictures need one for RGB.
+        static func from(_ profile: ByteReader, isGrey: Bool) -> ColorTransform? {
+            ColorTransform(profile, model: isGrey && profile.has("GRAY", at: 16) ? .grey : .rgb)
+        }
     }
 #endif

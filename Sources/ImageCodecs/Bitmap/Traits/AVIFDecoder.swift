@@ -82,7 +82,7 @@
         private static func colours(_ image: avifImage) -> ColorTransform? {
             if image.icc.size > 0 {
                 let profile = UnsafeRawBufferPointer(start: image.icc.data, count: image.icc.size)
-                return ColorTransform(ByteReader(profile), model: .rgb)
+                return ColorTransform.from(ByteReader(profile), isGrey: image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400)
             }
             return ColorTransform.from(
                 ColorCodePoints(

@@ -33,13 +33,14 @@
             guard let pictures = HEICPictures(bytes) else {
                 throw ImageError.corrupt(.heic, "only HEVC still pictures and grids of them are supported")
             }
+            let isGrey = pictures.isGrey
             guard let plain = pictures.items.withoutTransformations(bytes) else {
-                return try HEICDecoder(bytes).decode(plan)
+                return try HEICDecoder(bytes).decode(plan, isGrey: isGrey)
             }
-            return try plain.withUnsafeBytes { try HEICDecoder(ByteReader($0)).decode(plan) }
+            return try plain.withUnsafeBytes { try HEICDecoder(ByteReader($0)).decode(plan, isGrey: isGrey) }
         }
 
-        private func decode(_ plan: DecodePlan) throws -> BitmapImage {
+        private func decode(_ plan: DecodePlan, isGrey: Bool) throws -> BitmapImage {
             try ParseCancellation.check()
             try decodeImage()
             try ParseCancellation.check()
@@ -48,7 +49,8 @@
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
-            return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
+            return try PictureAssembler.assemble(
+                plan, whole: picture, colours: colours(isGrey: isGrey), isOpaque: isOpaque)
         }
 
         /// libheif must not crop or rotate: `PictureAssembler` does that, as for every other format. This option does not affect
@@ -75,9 +77,11 @@
             return picture
         }
 
-        private var colours: ColorTransform? {
+        private func colours(isGrey: Bool) -> ColorTransform? {
             let profile = profile()
-            if !profile.isEmpty { return profile.withUnsafeBytes { ColorTransform(ByteReader($0), model: .rgb) } }
+            if !profile.isEmpty {
+                return profile.withUnsafeBytes { ColorTransform.from(ByteReader($0), isGrey: isGrey) }
+            }
             var points: UnsafeMutablePointer<heif_color_profile_nclx>?
             guard heif_image_handle_get_nclx_color_profile(handle, &points).code == heif_error_Ok, let points else {
                 return nil

@@ -25,6 +25,12 @@
             else { return nil }
         }
 
+        /// Whether the picture, or the first tile of its grid, has no chroma (ISO/IEC 14496-15 §8.3.2.1).
+        var isGrey: Bool {
+            let item = items.parts(of: items.primary).first ?? items.primary
+            return items.configurations(of: item).first?.byte(16).map { $0 & 3 == 0 } ?? false
+        }
+
         private mutating func add(_ item: Int, of items: HEIFItems) -> Bool {
             items.type(of: item, is: "grid") ? addGrid(item, of: items) : addPicture(item, of: items) != nil
         }
