@@ -94,6 +94,28 @@
             }
         }
 
+        @Test("premultiplied colours are limited to their alpha")
+        func premultiplied() throws {
+            let role = [UInt8]("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)
+            // The alpha of the second tile is the brightness of the first.
+            let file = HEIFFile(
+                items: [
+                    .init(type: "av01", data: tiles[1].stream, properties: [1, 2, 3]),
+                    .init(type: "av01", data: tiles[0].stream, properties: [1, 2, 3, 5]),
+                ],
+                properties: properties + [HEIFFile.box("auxC", [0, 0, 0, 0] + role)],
+                references: [.init(type: "auxl", from: 2, to: [1]), .init(type: "prem", from: 1, to: [2])],
+                brand: "avif")
+            let image = try BitmapImage.decode(file.data)
+            let tile = try BitmapImage.decode(Samples.data("avif-tile-2.avif"))
+            let (pixel, whole) = (
+                image.withUnsafeBytes { Array($0.prefix(4)) }, tile.withUnsafeBytes { Array($0.prefix(4)) }
+            )
+            #expect(pixel[3] < whole[1])
+            #expect(pixel == whole.map { min($0, pixel[3]) })
+            #expect(Set(image.withUnsafeBytes { $0.bindMemory(to: UInt32.self).map { $0 } }).count == 1)
+        }
+
         /// Another item refers to the second tile before the grid does.
         private func secondFirst(_ order: [Int]) -> HEIFFile {
             var file = grid(order)

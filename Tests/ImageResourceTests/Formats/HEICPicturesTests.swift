@@ -95,13 +95,33 @@
         }
 
         /// A file of one picture whose alpha is its own brightness.
-        private func translucent() -> HEIFFile {
+        private func translucent(isPremultiplied: Bool = false) -> HEIFFile {
             var file = picture(configuration, stream)
             let role = [UInt8]("urn:mpeg:hevc:2015:auxid:1\0".utf8)
             file.properties.append(HEIFFile.box("auxC", [0, 0, 0, 0] + role))
             file.items.append(.init(data: stream, properties: [1, 2, 3]))
             file.references = [.init(type: "auxl", from: 2, to: [1])]
+            if isPremultiplied { file.references.append(.init(type: "prem", from: 1, to: [2])) }
             return file
+        }
+
+        @Test("premultiplied colours are limited to their alpha")
+        func premultiplied() throws {
+            let colours = try BitmapImage.decode(picture(configuration, stream).data)
+            let alpha = try BitmapImage.decode(translucent().data)
+            let image = try BitmapImage.decode(translucent(isPremultiplied: true).data)
+            let expected = BitmapImage(width: side, height: side) { pixels in
+                colours.withUnsafeBytes { colours in
+                    alpha.withUnsafeBytes { alpha in
+                        for index in pixels.indices { pixels[index] = min(colours[index], alpha[index | 3]) }
+                    }
+                }
+            }
+            #expect(image == expected)
+            #expect(
+                image.withUnsafeBytes { image in
+                    colours.withUnsafeBytes { zip(image, $0).contains { $0 < $1 && $1 < 255 } }
+                })
         }
 
         /// The same file with transformations of these items, and the picture that it then shows.

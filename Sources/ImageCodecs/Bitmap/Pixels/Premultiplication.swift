@@ -34,6 +34,21 @@ enum Premultiplication {
         }
     }
 
+    /// Limits the colours of a picture to their alpha. In a file with premultiplied colours, lossy compression can make them
+    /// larger. Throws `CancellationError` if the load is cancelled.
+    static func limit(_ picture: PixelBuffer) throws {
+        for row in 0..<picture.size.height {
+            try ParseCancellation.check()
+            limit(picture.row(row), count: picture.size.width)
+        }
+    }
+
+    /// Limits the colours of `count` pixels to their alpha.
+    static func limit(_ pixels: UnsafeMutableRawPointer, count: Int) {
+        let pixels = pixels.assumingMemoryBound(to: SIMD4<UInt8>.self)
+        for index in 0..<count { pixels[index] = pointwiseMin(pixels[index], SIMD4(repeating: pixels[index].w)) }
+    }
+
     /// Makes the first rows of a picture opaque. Throws `CancellationError` if the load is cancelled.
     static func removeAlpha(_ picture: PixelBuffer, rows: Int) throws {
         for row in 0..<rows {

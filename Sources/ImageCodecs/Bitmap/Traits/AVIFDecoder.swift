@@ -75,6 +75,7 @@
             else { throw ImageError.corrupt(.avif, "the header and the stream have different sizes") }
             let picture = try pixels(image, size: plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
+            if !isOpaque, image.pointee.alphaPremultiplied != 0 { try Premultiplication.limit(picture) }
             return try PictureAssembler.assemble(
                 plan, whole: picture, colours: Self.colours(image.pointee), isOpaque: isOpaque)
         }

@@ -46,8 +46,9 @@
             try ParseCancellation.check()
             let isOpaque = heif_image_handle_has_alpha_channel(handle) == 0
             let picture = try pixels(plan.coded)
-            if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
-                try Premultiplication.multiply(picture)
+            if !isOpaque {
+                let isMultiplied = heif_image_handle_is_premultiplied_alpha(handle) != 0
+                try isMultiplied ? Premultiplication.limit(picture) : Premultiplication.multiply(picture)
             }
             return try PictureAssembler.assemble(
                 plan, whole: picture, colours: colours(isGrey: isGrey), isOpaque: isOpaque)

@@ -44,7 +44,10 @@
                 if row & 63 == 0 { try ParseCancellation.check() }
                 PixelOrder.swapRedAndBlue(picture.row(row), into: picture.row(row), count: picture.size.width)
             }
-            if !isOpaque, info.alpha_premultiplied == 0 { try Premultiplication.multiply(picture) }
+            if !isOpaque {
+                let isMultiplied = info.alpha_premultiplied != 0
+                try isMultiplied ? Premultiplication.limit(picture) : Premultiplication.multiply(picture)
+            }
             let colours = profile.withUnsafeBytes {
                 ColorTransform(ByteReader($0), model: info.num_color_channels == 1 ? .grey : .rgb)
             }
