@@ -95,7 +95,7 @@
                     guard let header = ImageHeader(ByteReader(buffer)) else { return }
                     let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
                     guard size.area <= 40_000 else { return }
-                    _ = try? PNGDecoder.picture(ByteReader(buffer), size: size)
+                    _ = try? PNGDecoder.picture(ByteReader(buffer), size: size, colours: nil)
                 }
             }
         }

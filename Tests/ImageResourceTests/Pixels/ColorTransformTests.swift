@@ -27,6 +27,17 @@
             }
         }
 
+        @Test("translucent pixels of a PNG are converted as precisely as opaque ones")
+        func translucentPNG() throws {
+            let opaque = try BitmapImage.decode(Samples.data("icc-rgb.png"))
+            let image = try BitmapImage.decode(Samples.data("icc-rgba.png"))
+            let expected = try opaque.buffer.copy()
+            let (pixels, alpha) = (expected.base.assumingMemoryBound(to: UInt8.self), image.buffer.bytes)
+            for index in stride(from: 3, to: alpha.count, by: 4) { pixels[index] = alpha[index] }
+            try Premultiplication.multiply(expected)
+            #expect(image == BitmapImage(expected, isOpaque: false))
+        }
+
         /// A lattice of colours, with alphas that have to stay.
         private static let pixels: [UInt8] = {
             let steps = Array(stride(from: UInt8(0), through: 255, by: 5))

@@ -13,8 +13,9 @@ protocol AnimationDecoder: Sendable {
     /// The conversion of the colours to sRGB; nil if they need none or the profile is unusable.
     func colourTransform() -> ColorTransform?
 
-    /// Draws a frame over the canvas, in premultiplied BGRA. Returns whether no pixel of the frame is missing.
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool
+    /// Converts the colours of a frame, and draws the frame over the canvas, in premultiplied BGRA. Returns whether no pixel of
+    /// the frame is missing.
+    func draw(_ index: Int, onto canvas: PixelBuffer, colours: ColorTransform?) throws -> Bool
 }
 
 extension AnimationDecoder {
@@ -34,8 +35,8 @@ extension AnimationDecoder {
     /// The picture that represents the animation where it does not play.
     func firstFrame(_ plan: DecodePlan) throws -> BitmapImage {
         let picture = try PixelBuffer(canvas, cleared: true)
-        _ = try draw(0, onto: picture)
-        return try PictureAssembler.assemble(plan, whole: picture, colours: colourTransform(), isOpaque: false)
+        _ = try draw(0, onto: picture, colours: colourTransform())
+        return try PictureAssembler.assemble(plan, whole: picture, isOpaque: false)
     }
 }
 

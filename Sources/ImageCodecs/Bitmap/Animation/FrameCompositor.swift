@@ -8,6 +8,7 @@ import SynchronizerSupport
 final class FrameCompositor {
     private let decoder: any AnimationDecoder
     private let canvas: PixelBuffer
+    private let colours: ColorTransform?
     private var current: Int?
     private var isClear = true
     /// The pixels that the current frame covers, if its disposal restores them.
@@ -15,6 +16,7 @@ final class FrameCompositor {
 
     init(_ decoder: any AnimationDecoder) throws {
         self.decoder = decoder
+        colours = decoder.colourTransform()
         canvas = try PixelBuffer(decoder.canvas, cleared: true)
     }
 
@@ -49,7 +51,7 @@ final class FrameCompositor {
     /// Returns whether no pixel of the frame is missing.
     private func draw(_ index: Int) throws -> Bool {
         try cover(index)
-        return try decoder.draw(index, onto: canvas)
+        return try decoder.draw(index, onto: canvas, colours: colours)
     }
 
     /// The last frame up to `index` that does not depend on earlier frames, or `earliest`. A frame that restores what it covers

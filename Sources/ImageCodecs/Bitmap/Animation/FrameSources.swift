@@ -78,7 +78,6 @@ struct ComposedFrames: FrameSource {
         /// Kept from frame to frame if the budget `room` has bytes for its canvas.
         private var compositor: FrameCompositor?
         private var reserved: DecodeBudget.Reservation?
-        private lazy var colours = frames.decoder.colourTransform()
 
         init(frames: ComposedFrames) {
             self.frames = frames
@@ -92,8 +91,7 @@ struct ComposedFrames: FrameSource {
                 self.compositor = reserved == nil ? nil : compositor
                 let canvas = try compositor.canvas(showing: index)
                 let isWhole = plan.output == canvas.size && plan.orientation == .up
-                return try PictureAssembler.assemble(
-                    plan, whole: isWhole ? canvas.copy() : canvas, colours: colours, isOpaque: false)
+                return try PictureAssembler.assemble(plan, whole: isWhole ? canvas.copy() : canvas, isOpaque: false)
             }
         }
     }

@@ -30,7 +30,8 @@ struct GIFAnimation: AnimationDecoder {
         }
     }
 
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool {
+    /// A GIF has no profile, so there is nothing to convert.
+    func draw(_ index: Int, onto canvas: PixelBuffer, colours: ColorTransform?) throws -> Bool {
         try data.withUnsafeBytes { try GIFDecoder.draw(files[index], from: ByteReader($0), onto: canvas) }
     }
 }

@@ -122,10 +122,12 @@ struct APNGAnimation: AnimationDecoder {
         data.withUnsafeBytes { PNGDecoder.colours(ByteReader($0)) }
     }
 
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool {
+    func draw(_ index: Int, onto canvas: PixelBuffer, colours: ColorTransform?) throws -> Bool {
         let frame = frames[index]
         let file = file(of: index)
-        let picture = try file.withUnsafeBytes { try PNGDecoder.picture(ByteReader($0), size: frame.area.size) }
+        let picture = try file.withUnsafeBytes {
+            try PNGDecoder.picture(ByteReader($0), size: frame.area.size, colours: colours)
+        }
         FrameBlending.put(picture, at: frame.area, replaces: frame.replaces, onto: canvas)
         return true
     }

@@ -22,12 +22,13 @@ final class PNGDecoder {
     }
 
     /// Decodes a premultiplied picture from a file that was assembled in memory.
-    static func picture(_ bytes: ByteReader, size: PixelSize) throws -> PixelBuffer {
+    /// - Parameter colours: Converts the colours.
+    static func picture(_ bytes: ByteReader, size: PixelSize, colours: ColorTransform?) throws -> PixelBuffer {
         let decoder = try PNGDecoder(bytes)
         png_reader_ignore_checksums(decoder.reader)
         var header = png_reader_header()
         try decoder.check(png_reader_start(decoder.reader, &header))
-        return try decoder.decodeWhole(size, isOpaque: header.transparent == 0)
+        return try decoder.decodeWhole(size, colours: colours, isOpaque: header.transparent == 0)
     }
 
     /// The profile of a file, if it changes colours.
@@ -53,8 +54,8 @@ final class PNGDecoder {
         let isOpaque = header.transparent == 0
         let colours = Self.colours(header)
         if header.interlaced != 0 {
-            return try PictureAssembler.assemble(
-                plan, whole: decodeWhole(plan.stored, isOpaque: isOpaque), colours: colours, isOpaque: isOpaque)
+            let whole = try decodeWhole(plan.stored, colours: colours, isOpaque: isOpaque)
+            return try PictureAssembler.assemble(plan, whole: whole, isOpaque: isOpaque)
         }
         return try decodeRows(plan, colours: colours, isOpaque: isOpaque)
     }
@@ -64,18 +65,20 @@ final class PNGDecoder {
         while !picture.isComplete {
             try picture.nextRows { rows, stride, count in
                 try self.rows(rows, stride: stride, count: count)
+                // Multiplied colours are less precise, so they are converted before.
+                colours?.convert(rows, count: count * stride / 4)
                 if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
-                // Frames of an animation are converted when premultiplied. This picture must equal the first frame.
-                colours?.convertPremultiplied(rows, count: count * stride / 4, isOpaque: isOpaque)
                 return count
             }
         }
         return picture.finish(scale: plan.scale, isOpaque: isOpaque)
     }
 
-    private func decodeWhole(_ size: PixelSize, isOpaque: Bool) throws -> PixelBuffer {
+    private func decodeWhole(_ size: PixelSize, colours: ColorTransform?, isOpaque: Bool) throws -> PixelBuffer {
         let whole = try PixelBuffer(size, cleared: true)
         try rows(whole.base, stride: whole.bytesPerRow, count: size.height)
+        // The colours are not multiplied yet, so alpha does not matter.
+        try colours?.apply(to: whole, isOpaque: true)
         if !isOpaque { try Premultiplication.multiply(whole) }
         return whole
     }

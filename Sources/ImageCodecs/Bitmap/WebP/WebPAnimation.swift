@@ -54,10 +54,11 @@ struct WebPAnimation: AnimationDecoder {
         data.withUnsafeBytes { ColorTransform(WebPHeader.profile(ByteReader($0)), model: .rgb) }
     }
 
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool {
+    func draw(_ index: Int, onto canvas: PixelBuffer, colours: ColorTransform?) throws -> Bool {
         let frame = frames[index]
         let file = data.withUnsafeBytes { Self.file($0[chunks[index]], size: frame.area.size) }
         let picture = try file.withUnsafeBytes { try WebPDecoder.picture(ByteReader($0), stored: frame.area.size) }
+        try colours?.apply(to: picture, isOpaque: false)
         FrameBlending.put(picture, at: frame.area, replaces: frame.replaces, onto: canvas)
         return true
     }

@@ -85,7 +85,7 @@ enum Target: String, CaseIterable, Sendable {
         guard ImageFormat(reader) == .png, let header = ImageHeader(reader) else { return }
         let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
         guard size.area <= ImageDecoding.maximumPixelCount else { return }
-        _ = try? PNGDecoder.picture(reader, size: size)
+        _ = try? PNGDecoder.picture(reader, size: size, colours: nil)
     }
 
     private func animate(_ data: Data) {
