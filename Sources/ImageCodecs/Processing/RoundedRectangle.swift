@@ -27,20 +27,38 @@ struct RoundedRectangle {
         max(0, min(Double(index + 1), Double(count) - inset) - max(Double(index), inset))
     }
 
+    /// Whether a pixel may have parts of two corners.
+    private var isThin: Bool { Double(min(size.width, size.height)) - 2 * inset < 2 }
+
     /// The part of a pixel that is inside, from 0 to 1. In corners it is computed from the distance between the pixel's centre
     /// and the edge, which differs little from the true area.
     func coverage(column: Int, row: Int) -> Double {
         let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
+        if isThin, x < radius + 0.5, y < radius + 0.5 { return area(column: column, row: row) }
         guard x < radius, y < radius else { return share(column, of: size.width) * share(row, of: size.height) }
         let distance = radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot()
         return (distance + 0.5).inUnit
+    }
+
+    /// The part of a pixel that is inside, measured along lines through the pixel.
+    private func area(column: Int, row: Int) -> Double {
+        let lines = 32
+        return (0..<lines).reduce(0) { sum, line in
+            let y = Double(row) + (Double(line) + 0.5) / Double(lines)
+            let depth = min(y, Double(size.height) - y) - inset
+            guard depth >= 0 else { return sum }
+            let rise = max(0, radius - depth)
+            let start = inset + radius - (radius * radius - rise * rise).squareRoot()
+            let (left, right) = (max(start, Double(column)), min(Double(size.width) - start, Double(column + 1)))
+            return sum + max(0, right - left) / Double(lines)
+        }
     }
 
     /// Looks at a row up to the middle. All columns before `outside` are completely outside, and all from `inside` on are
     /// completely inside.
     func edge(row: Int) -> (outside: Int, inside: Int) {
         let depth = depth(row, of: size.height)
-        guard depth >= 0.5 else { return (0, half) }
+        guard depth >= 0.5, !isThin || depth >= radius + 0.5 else { return (0, half) }
         guard depth < radius else { return (0, columns(inset.rounded(.up))) }
         func column(_ radius: Double) -> Double {
             let rise = self.radius - depth

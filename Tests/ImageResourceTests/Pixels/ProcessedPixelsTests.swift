@@ -40,6 +40,7 @@
 
         private static let shapes: [(width: Int, height: Int, radius: Double)] = [
             (40, 30, 12), (41, 31, 7.5), (20, 20, 10), (21, 21, 10.5), (60, 9, 4.5), (9, 60, 2), (5, 5, 1), (3, 2, 1),
+            (1, 1, 0.5), (1, 1, 0.3), (1, 7, 0.5), (7, 1, 0.4),
         ]
 
         @Test("rounded corners cover the pixels that a circle covers, smoothly", arguments: shapes)
@@ -55,7 +56,7 @@
                     #expect(abs(Double(found[0]) - 200 * Double(found[3]) / 255) <= 1)
                 }
             }
-            #expect(pixel(result, width / 2, height / 2) == [200, 100, 50, 255])
+            if min(width, height) > 1 { #expect(pixel(result, width / 2, height / 2) == [200, 100, 50, 255]) }
         }
 
         @Test("a radius is limited to half of the shorter side, and none changes nothing")
@@ -87,9 +88,10 @@
             let result = try ImageProcessing.apply([.circle], to: image)
             let side = min(width, height)
             #expect(result.width == side && result.height == side)
-            #expect(
-                pixel(result, side / 2, side / 2)
-                    == pixel(image, (width - side + 1) / 2 + side / 2, (height - side + 1) / 2 + side / 2))
+            // A circle of one pixel covers π / 4 of the pixel.
+            let centre = pixel(image, (width - side + 1) / 2 + side / 2, (height - side + 1) / 2 + side / 2)
+            let expected = side > 1 ? centre : centre.map { Int((Double($0) * .pi / 4).rounded()) }
+            #expect(zip(pixel(result, side / 2, side / 2), expected).allSatisfy { abs($0 - $1) <= (side > 1 ? 0 : 1) })
             if side > 4 { #expect(pixel(result, 0, 0) == [0, 0, 0, 0]) }
         }
 
