@@ -8,6 +8,8 @@
 #include <string.h>
 #include <png.h>
 
+enum { IDAT = 0x49444154 };
+
 struct png_reader {
     png_structp png;
     png_infop info;
@@ -104,9 +106,17 @@ int png_reader_start(png_reader *reader, png_reader_header *header) {
     return 1;
 }
 
+/// Whether only the end of the compressed data is missing: all rows are complete, and libpng has found another chunk where it
+/// looked for more data.
+static int lacks_only_end(const png_reader *reader) {
+    int whole = reader->passes > 1 ? png_get_current_pass_number(reader->png) >= PNG_INTERLACE_ADAM7_PASSES
+                                   : png_get_current_row_number(reader->png) >= reader->height;
+    return whole && png_get_io_chunk_type(reader->png) != IDAT;
+}
+
 int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t count,
                     int (*proceed)(void *), void *context) {
-    if (setjmp(reader->escape)) return 0;
+    if (setjmp(reader->escape)) return lacks_only_end(reader);
     if (reader->passes == 0 || (reader->passes > 1 && count != reader->height))
         png_error(reader->png, "called in the wrong order");
     for (int pass = 0; pass < reader->passes; pass++) {
