@@ -35,16 +35,19 @@ extension ResponseCache {
 
     /// Stores a response whose body has arrived in a file of the cache; returns whether the cache has taken it.
     ///
-    /// - Parameter fence: set if the response must not replace one that was requested later.
-    func store(_ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), fence: LateResponseFence? = nil)
-        -> Bool
-    {
+    /// - Parameters:
+    ///   - isCopy: whether the entry is a copy of one of another level, with the same identifier.
+    ///   - fence: set if the response must not replace one that was requested later.
+    func store(
+        _ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), isCopy: Bool = false,
+        fence: LateResponseFence? = nil
+    ) -> Bool {
         guard !ForkedProcess.isCurrent, file.partial != nil else { return false }
         let url = record.response.url
         let row = StoredRow(
-            id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: time.now.milliseconds,
-            record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count,
-            fence: fence)
+            id: id, url: url, urlKey: Checksum64.of(url), revision: isCopy ? MonotonicID.next() : id,
+            stored: time.now.milliseconds, record: EncodedRecord(record), variant: record.response.variantKey,
+            bodySize: file.count, fence: fence)
         let changes = state.withLock { $0.changes[row.urlKey] }
         let paths = writer.perform(for: self) { connection, _ in
             try connection.adopt(row, file: file) ? connection.files.paths(id) : []

@@ -72,7 +72,7 @@ extension WriteConnection {
 
     /// Whether the database already has an entry with the row's identifier: both are copies of one entry of another level, with the
     /// same body. If the entry were removed and stored again, its new body file could be mistaken for the one to remove.
-    private func hasCopy(_ row: StoredRow) throws -> Bool {
+    func hasCopy(_ row: StoredRow) throws -> Bool {
         guard row.revision != row.id else { return false }  // a response of this level
         return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
             $0.id == row.id
@@ -123,7 +123,7 @@ extension WriteConnection {
         return database.changes == 1
     }
 
-    private func apply(_ update: RowUpdate) throws(SQLiteFailure) {
+    func apply(_ update: RowUpdate) throws(SQLiteFailure) {
         let selection = try statement(Schema.entry)
         selection.bind(update.id, at: 0)
         let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))

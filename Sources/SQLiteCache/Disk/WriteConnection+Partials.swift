@@ -38,13 +38,19 @@ extension WriteConnection {
         DiskNeed(database: 0, files: FileSystem.nominalBytes(length: Int64(length)) + 4096)
     }
 
-    /// Stores a response whose body has arrived in a file of this generation. Returns false if the file is elsewhere, or if the
-    /// response comes too late (``isLate(_:)``).
+    /// Stores a response whose body has arrived in a file of this generation. Does not need the file if the database has a copy of
+    /// the entry (``hasCopy(_:)``). Returns false if the file is elsewhere, if the response comes too late (``isLate(_:)``), or if
+    /// another process has made the same identifier, which hardly ever happens.
     func adopt(_ row: StoredRow, file: BodyFile) throws -> Bool {
         guard let partial = file.partial, partial.place == partials else { return false }
         let body = StoredBody(length: file.count, checksum: file.checksum)
         return try transaction {
             if try isLate(.store(row)) { return false }
+            if try hasCopy(row) {
+                try apply(RowUpdate(row))
+                return true
+            }
+            guard try length(of: row.id) == nil else { return false }
             try removeVictims(
                 Schema.victimsOfVariant, parameters: Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, parameters: Int64(bitPattern: row.urlKey))

@@ -47,7 +47,8 @@ extension SQLiteURLCache {
         case .data(let data): (body, isMemoryOnly) = (data, false)
         case .memory(let data): (body, isMemoryOnly) = (data, true)
         case .file(let file):
-            return entry.record.decoded.map { cache.store($0, file: file, id: entry.id, fence: fence) } ?? false
+            guard let record = entry.record.decoded else { return false }
+            return cache.store(record, file: file, id: entry.id, isCopy: true, fence: fence)
         }
         cache.change(
             .store(

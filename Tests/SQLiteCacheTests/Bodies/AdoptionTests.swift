@@ -86,4 +86,32 @@ struct AdoptionTests {
         cache.kept(for: url).first?.remove()
         #expect(cache.kept(for: url).isEmpty)
     }
+
+    @Test("may be those of an entry that the cache has a copy of, under the same variant or another one")
+    func copies() throws {
+        let cache = directory.urlCache()
+        let (id, other) = (MonotonicID.next(), "https://example.com/other")
+        cache.cache.store(StoredRecord(Sample.stored(other)), body: Sample.body(10, seed: 2))
+        cache.flush()
+        let generation = try directory.generation
+        for language in ["de", "de", "en"] {
+            let response = Sample.stored(url, [("Vary", "Accept-Language")], selecting: [("Accept-Language", language)])
+            let partial = try #require(cache.cache.makePartial(for: url, resumable: response, length: 20_000))
+            try append(20_000, to: partial)
+            let entry = MirroredEntry(
+                id: id, record: EncodedRecord(StoredRecord(response)), variant: response.variantKey,
+                body: .file(try partial.finish()))
+            #expect(cache.keep(entry, of: url))
+            #expect(cache.copies(of: url).map(\.id) == [id])
+            #expect(cache.copies(of: url).first?.record.decoded?.response == response)
+            #expect(cache.cache.bodyFile(of: id, url: url)?.data == Sample.body(20_000, seed: 1))
+        }
+        // Another process has made the same identifier.
+        let partial = try #require(cache.cache.makePartial(for: other, resumable: nil, length: 20_000))
+        try append(20_000, to: partial)
+        #expect(!cache.cache.store(StoredRecord(Sample.stored(other)), file: try partial.finish(), id: id))
+        #expect(try directory.generation == generation)
+        #expect(cache.copies(of: url).count == 1)
+        #expect(cache.copies(of: other).count == 1)
+    }
 }
