@@ -97,7 +97,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     private func object(of row: StoredRow, for lookup: LookupKey) -> CachedURLResponse? {
         if let cached = row.cached { return cached }
-        guard let body = row.body ?? cache.body(of: row.id, url: row.url, variant: { row.variant }) else { return nil }
+        guard let body = row.body ?? cache.body(of: row.id, url: row.url) else { return nil }
         guard let made = row.record.cachedResponse(to: lookup, body: body) else { return nil }
         cache.keep(body: body, cached: made, for: row)
         return made

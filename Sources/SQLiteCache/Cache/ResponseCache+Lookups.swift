@@ -99,10 +99,8 @@ extension ResponseCache {
 
     /// The body of a response; nil if it is gone, or was corrupt and has been dropped.
     ///
-    /// - Parameters:
-    ///   - place: the length and checksum of the body according to the database, if they are known.
-    ///   - variant: the variant of the response, which is needed only while changes are pending.
-    func body(of id: Int64, url: String, known place: StoredBody? = nil, variant: () -> UInt64) -> Data? {
+    /// - Parameter place: the length and checksum of the body according to the database, if they are known.
+    func body(of id: Int64, url: String, known place: StoredBody? = nil) -> Data? {
         guard !ForkedProcess.isCurrent else { return nil }
         let urlKey = Checksum64.of(url)
         let (known, pending, usesDisk) = state.withLock { state in
@@ -111,13 +109,11 @@ extension ResponseCache {
         }
         if let body = known?.body { return body }
         if !pending.isEmpty {
-            // If an update is pending, the row in the database may have another variant than the response.
-            let isUpdated = pending.contains { $0.isUpdate(of: id) }
-            let row = StoredRow.placeholder(id: id, url: url, urlKey: urlKey, variant: isUpdated ? 0 : variant())
-            var rows = [row]
-            for change in pending { change.apply(to: &rows, of: url) }
-            guard let row = rows.first(where: { $0.id == id }) else { return nil }
-            if let body = row.body { return body }
+            guard rows(of: url, urlKey: urlKey).contains(where: { $0.id == id }) else { return nil }
+            // Memory may not have had room for the body of a response that is not on the disk yet.
+            for case .store(let row) in pending where row.id == id {
+                if let body = row.body { return body }
+            }
         }
         guard usesDisk, let body = readFile(of: id, at: place) ?? readBody(of: id, urlKey: urlKey) else { return nil }
         if let known { keep(body: body, cached: nil, for: known) }

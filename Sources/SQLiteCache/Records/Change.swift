@@ -49,10 +49,6 @@ enum Change: Sendable {
         }
     }
 
-    func isUpdate(of row: Int64) -> Bool {
-        if case .update(let update) = self { update.id == row } else { false }
-    }
-
     /// Whether the change may need many transactions.
     var isLong: Bool {
         if case .removeSince = self { true } else { false }

@@ -27,13 +27,6 @@ struct StoredRow: Sendable {
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
 
-    /// A row that may be in the database, of which only these values are known.
-    static func placeholder(id: Int64, url: String, urlKey: UInt64, variant: UInt64) -> StoredRow {
-        StoredRow(
-            id: id, url: url, urlKey: urlKey, revision: 0, stored: 0, record: EncodedRecord(), variant: variant,
-            bodySize: 0)
-    }
-
     /// Roughly what the row takes in memory, in bytes.
     var cost: Int {
         // The cached object holds the same fields once more, less compactly.

@@ -50,9 +50,7 @@ extension ResponseCache {
             row.record.decoded?.response.method == wanted.method
         else { return nil }
         let place = row.bodyChecksum.map { StoredBody(length: row.bodySize, checksum: $0) }
-        guard let data = row.body ?? body(of: row.id, url: wanted.url, known: place, variant: { variant }) else {
-            return nil
-        }
+        guard let data = row.body ?? body(of: row.id, url: wanted.url, known: place) else { return nil }
         noteUse(of: row.id)
         return data
     }

@@ -32,7 +32,7 @@ extension SQLiteURLCache: ResponseStore {
 
     package func body(of entry: StoredEntry) -> Data? {
         let known = entry.bodyChecksum.map { StoredBody(length: entry.bodySize, checksum: $0) }
-        return cache.body(of: entry.id, url: entry.response.url, known: known) { entry.response.variantKey }
+        return cache.body(of: entry.id, url: entry.response.url, known: known)
     }
 
     @discardableResult

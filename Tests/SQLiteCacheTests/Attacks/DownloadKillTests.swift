@@ -123,7 +123,7 @@ struct DownloadKillTests {
     private func checkObjects(of row: StoredRow, version: Int, in cache: ResponseCache) throws {
         for object in cache.rows(of: DerivedEntry.url(ofObjectsFrom: row.id)) {
             let url = DerivedEntry.url(ofObjectsFrom: row.id)
-            guard let data = object.body ?? cache.body(of: object.id, url: url, variant: { object.variant }) else {
+            guard let data = object.body ?? cache.body(of: object.id, url: url) else {
                 continue
             }
             try #require(thumbnails.values.contains { $0[version] == checksum(data) })
@@ -147,7 +147,7 @@ struct DownloadKillTests {
         for key in DownloadBodies.sizes.indices {
             let url = server.url("/\(key)").absoluteString
             for row in cache.rows(of: url) {
-                guard let body = cache.body(of: row.id, url: url, variant: { row.variant }) else { continue }
+                guard let body = cache.body(of: row.id, url: url) else { continue }
                 let tag = row.record.decoded?.response.fields[FieldName.entityTag]
                 let version = try #require(DownloadBodies.version(of: body, key: key))
                 try #require(tag == "\"\(version)\"")
@@ -155,7 +155,7 @@ struct DownloadKillTests {
         }
         let url = server.url("/image").absoluteString
         for row in cache.rows(of: url) {
-            guard let body = cache.body(of: row.id, url: url, variant: { row.variant }) else { continue }
+            guard let body = cache.body(of: row.id, url: url) else { continue }
             let tag = row.record.decoded?.response.fields[FieldName.entityTag]
             let version = try #require(images.firstIndex(of: body))
             try #require(tag == "\"\(version)\"")

@@ -23,7 +23,7 @@ struct MemoryOnlyTests {
 
     private func body(_ cache: ResponseCache, _ url: String) -> Data? {
         cache.rows(of: url) { _ in true }.first.flatMap { row in
-            row.body ?? cache.body(of: row.id, url: url) { row.variant }
+            row.body ?? cache.body(of: row.id, url: url)
         }
     }
 

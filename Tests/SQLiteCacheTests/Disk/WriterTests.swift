@@ -121,8 +121,8 @@ struct WriterTests {
             let row = try #require(cache.rows(of: url) { _ in true }.first)
             #expect(row.body == Data(repeating: byte, count: 2000))
         }
-        #expect(cache.body(of: 1, url: urls[0]) { 1 } == Data(repeating: 1, count: 2000))
-        #expect(cache.body(of: 1, url: urls[1]) { 1 } == nil)
+        #expect(cache.body(of: 1, url: urls[0]) == Data(repeating: 1, count: 2000))
+        #expect(cache.body(of: 1, url: urls[1]) == nil)
     }
 
     @Test("an entry that an update has replaced does not come back if the disk is newer than the lookup assumed")

@@ -16,7 +16,7 @@ struct DirectoryTests {
     }
 
     func body(_ cache: ResponseCache) -> Data? {
-        cache.rows(of: url).first.flatMap { row in cache.body(of: row.id, url: url) { row.variant } }
+        cache.rows(of: url).first.flatMap { row in cache.body(of: row.id, url: url) }
     }
 
     func mode(_ path: String) throws -> Int? {
