@@ -70,15 +70,6 @@ extension ResponseCache {
     func bodyFile(of id: Int64, url: String) -> BodyFile? {
         guard !ForkedProcess.isCurrent else { return nil }
         let urlKey = Checksum64.of(url)
-        for isLastTry in [false, true] {
-            switch readDisk({ try $0.bodyFile(of: id, urlKey: urlKey) }) {
-            case .complete(let file): return file
-            case .missing where !isLastTry: continue
-            case .corrupt, .missing: dropCorrupt([id], urlKey: urlKey)
-            case .unreadable, nil, .some(nil): break
-            }
-            return nil
-        }
-        return nil
+        return read(id, urlKey: urlKey) { try $0.bodyFile(of: id, urlKey: urlKey) }
     }
 }

@@ -115,7 +115,10 @@ extension ResponseCache {
                 if let body = row.body { return body }
             }
         }
-        guard usesDisk, let body = readFile(of: id, at: place) ?? readBody(of: id, urlKey: urlKey) else { return nil }
+        guard usesDisk,
+            let body = readFile(of: id, at: place)
+                ?? read(id, urlKey: urlKey, { try $0.body(of: id, urlKey: urlKey) })
+        else { return nil }
         if let known { keep(body: body, cached: nil, for: known) }
         return body
     }
@@ -128,13 +131,16 @@ extension ResponseCache {
         return body
     }
 
-    private func readBody(of id: Int64, urlKey: UInt64) -> Data? {
+    /// Reads the body of an entry, or opens its file. If the file is missing, the entry may just have been evicted. If the second
+    /// try finds the entry, but again no file, the entry is corrupt.
+    func read<Body>(
+        _ id: Int64, urlKey: UInt64, _ body: (ReadConnection) throws -> BodyResult<Body>?
+    ) -> Body? {
         for isLastTry in [false, true] {
-            switch readDisk({ try $0.body(of: id, urlKey: urlKey) }) {
+            switch readDisk(body) {
             case .complete(let body): return body
-            case .corrupt: dropCorrupt([id], urlKey: urlKey)
             case .missing where !isLastTry: continue
-            case .missing: dropCorrupt([id], urlKey: urlKey)
+            case .corrupt, .missing: dropCorrupt([id], urlKey: urlKey)
             case .unreadable, nil, .some(nil): break
             }
             return nil

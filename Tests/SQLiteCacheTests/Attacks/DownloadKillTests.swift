@@ -123,9 +123,7 @@ struct DownloadKillTests {
     private func checkObjects(of row: StoredRow, version: Int, in cache: ResponseCache) throws {
         for object in cache.rows(of: DerivedEntry.url(ofObjectsFrom: row.id)) {
             let url = DerivedEntry.url(ofObjectsFrom: row.id)
-            guard let data = object.body ?? cache.body(of: object.id, url: url) else {
-                continue
-            }
+            guard let data = object.body ?? cache.body(of: object.id, url: url) else { continue }
             try #require(thumbnails.values.contains { $0[version] == checksum(data) })
         }
     }
