@@ -23,16 +23,14 @@ extension SQLiteURLCache {
         public let lastUse: Date?
         private let response: StoredResponse
 
-        fileprivate init(_ response: StoredResponse, size: Int, stored: Int64, used: Int64?) {
+        fileprivate init(_ response: StoredResponse, size: Int, stored: Date, lastUse: Date?) {
             self.response = response
             url = response.url
             method = response.method
             status = response.status
             headers = response.fields.dictionary
             selectingHeaders = response.selectingFields.dictionary
-            self.size = size
-            self.stored = Date(milliseconds: stored)
-            lastUse = used.map { Date(milliseconds: $0) }
+            (self.size, self.stored, self.lastUse) = (size, stored, lastUse)
         }
 
         /// The value of a field of the response; nil if there is none. Case does not matter.
@@ -100,8 +98,8 @@ extension SQLiteURLCache {
             private mutating func readDisk(after last: Int64?) async {
                 let page = await cache.page(after: last)
                 read =
-                    page?.rows.reversed().filter { !$0.isDerived }.map {
-                        Entry($0.response, size: $0.bodySize, stored: $0.stored, used: $0.used)
+                    page?.entries.reversed().filter { !$0.isDerived }.map {
+                        Entry($0.response, size: $0.bodySize, stored: $0.stored, lastUse: $0.lastUse)
                     } ?? []
                 position = (page?.last).map { .disk(after: $0) } ?? .memory
             }
@@ -127,7 +125,8 @@ extension ResponseCache {
         let (rows, usesDisk) = state.withLock { ($0.memory.memoryOnlyRows, $0.diskCapacity > 0) }
         return rows.filter { !isRemovedElsewhere($0, usesDisk: usesDisk) }.compactMap { row in
             row.record.decoded.map {
-                SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
+                SQLiteURLCache.Entry(
+                    $0.response, size: row.bodySize, stored: Date(milliseconds: row.stored), lastUse: nil)
             }
         }
     }

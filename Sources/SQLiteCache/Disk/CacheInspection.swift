@@ -10,8 +10,13 @@ package struct CacheInspection {
         package let response: StoredResponse
         /// The length of the body, in bytes.
         package let bodySize: Int
+        /// When the response was stored or last updated.
+        let stored: Date
         /// When the response was stored or last used, roughly: usage times are written once a minute.
         package let lastUse: Date
+
+        /// Whether it is an object made from the body of another entry.
+        var isDerived: Bool { DerivedEntry.source(of: response.url) != nil }
     }
 
     /// All responses, the objects that were made from their bodies, and the number of corrupt rows.
@@ -70,10 +75,8 @@ package struct CacheInspection {
         repeat {
             let page = try connection.page(after: last)
             last = page.last
-            for row in page.rows {
-                let entry = Entry(
-                    id: row.id, response: row.response, bodySize: row.bodySize, lastUse: Date(milliseconds: row.used))
-                if row.isDerived { contents.objects.append(entry) } else { contents.entries.append(entry) }
+            for entry in page.entries {
+                if entry.isDerived { contents.objects.append(entry) } else { contents.entries.append(entry) }
             }
             contents.corruptRows += page.corrupt
         } while last != nil

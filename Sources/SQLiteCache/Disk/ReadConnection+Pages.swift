@@ -3,20 +3,7 @@ import HTTPCaching
 
 /// Some hundred rows of the database, read in one transaction, so that no writer has to wait for long.
 struct EntryPage: Sendable {
-    struct Row: Sendable {
-        let id: Int64
-        let response: StoredResponse
-        let bodySize: Int
-        /// When the response was stored or last updated, in milliseconds since 1970.
-        let stored: Int64
-        /// When the response was stored or last used, in milliseconds since 1970.
-        let used: Int64
-
-        /// Whether it is an object made from the body of another entry.
-        var isDerived: Bool { DerivedEntry.source(of: response.url) != nil }
-    }
-
-    var rows: [Row] = []
+    var entries: [CacheInspection.Entry] = []
     /// How many rows failed their check.
     var corrupt = 0
     /// The identifier after which the next page begins; nil if there are no more rows.
@@ -37,7 +24,7 @@ extension ReadConnection {
             defer { selection.reset() }
             selection.bind(last ?? .min, at: 0)
             var page = EntryPage()
-            while page.rows.count < EntryPage.size {
+            while page.entries.count < EntryPage.size {
                 guard try selection.step() else {
                     page.last = nil
                     break
@@ -48,10 +35,11 @@ extension ReadConnection {
                 }
                 guard row.id > page.last ?? last ?? .min else { continue }
                 page.last = row.id
-                page.rows.append(
-                    EntryPage.Row(
-                        id: row.id, response: record.response, bodySize: row.bodySize, stored: row.stored,
-                        used: selection.integer(Schema.Entry.used)))
+                page.entries.append(
+                    CacheInspection.Entry(
+                        id: row.id, response: record.response, bodySize: row.bodySize,
+                        stored: Date(milliseconds: row.stored),
+                        lastUse: Date(milliseconds: selection.integer(Schema.Entry.used))))
             }
             return page
         }
