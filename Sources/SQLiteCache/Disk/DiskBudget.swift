@@ -21,12 +21,9 @@ struct DiskBudget {
     /// The bytes that one transaction stores at most, unless a single response is larger.
     var batchBytes: Int { Int(journal) }
 
-    /// The number of changes in one transaction. Each may change a page of each table and index.
+    /// The largest number of changes that one transaction makes, of entries that it removes or marks as used, and of free pages that
+    /// it gives back. Each may change a page of each table and index, and all changed pages must fit into the journal.
     var batchCount: Int { max(4, min(256, Int(journal >> 14))) }
-
-    /// The largest number of entries that one transaction removes or marks as used, and of free pages that it gives back. Each may
-    /// change a page of each table and index, and all changed pages must fit into the journal.
-    var removalCount: Int { max(4, min(256, Int(journal >> 14))) }
 
     /// The largest body that is stored.
     var largestBody: Int { Int(content / 2) }

@@ -39,7 +39,7 @@ extension WriteConnection {
     func replaceIfMostGo(since moment: Int64, budget: DiskBudget) throws -> Bool {
         try transaction {
             let count = try number(Schema.countEntries)
-            guard count > Int64(budget.removalCount) else { return false }
+            guard count > Int64(budget.batchCount) else { return false }
             let kept = try database.integer(Schema.countEntries + " WHERE " + Schema.storedBefore(moment))
             return try kept < count / 2 && replace(keeping: kept == 0 ? nil : Schema.storedBefore(moment))
         }

@@ -53,9 +53,9 @@ extension WriteConnection {
         var freed = partials.evict(content - budget.content)
         if freed >= content - budget.content { return 0 }
         return try transaction {
-            let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])
+            let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.batchCount)])
             var count = 0
-            for victim in oldest where freed < content - budget.preferredContent && count < budget.removalCount {
+            for victim in oldest where freed < content - budget.preferredContent && count < budget.batchCount {
                 let removed = try remove(victim.id)
                 count += removed.ids.count
                 freed += removed.bytes
@@ -82,7 +82,7 @@ extension WriteConnection {
         let before = try number(Schema.pageCount)
         var left = pages
         while left > 0 {
-            let some = min(left, Int64(budget.removalCount))
+            let some = min(left, Int64(budget.batchCount))
             let count = try number(Schema.pageCount)
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
             // A corrupt number of free pages must not keep the loop running.
@@ -98,8 +98,8 @@ extension WriteConnection {
         var rest = usageTimes.sorted { $0.key < $1.key }[...]
         while !rest.isEmpty {
             let marking = try statement(Schema.markUsed)
-            try transaction { for (id, time) in rest.prefix(budget.removalCount) { try marking.run(id, time) } }
-            rest = rest.dropFirst(budget.removalCount)
+            try transaction { for (id, time) in rest.prefix(budget.batchCount) { try marking.run(id, time) } }
+            rest = rest.dropFirst(budget.batchCount)
         }
     }
 
@@ -109,7 +109,7 @@ extension WriteConnection {
         let (now, limit) = (now.milliseconds, now.addingTimeInterval(60).milliseconds)
         while try number(Schema.usedAhead, limit) > 0 {
             try transaction {
-                try statement(Schema.lowerUsed).run(limit, now, Int64(budget.removalCount))
+                try statement(Schema.lowerUsed).run(limit, now, Int64(budget.batchCount))
                 if database.changes == 0 { throw SQLiteFailure.corruption("the index by use has other rows") }
             }
             usleep(1000)  // other processes get the lock
@@ -122,7 +122,7 @@ extension WriteConnection {
         var last = Int64.min
         while true {
             let count = try transaction {
-                let found = try victims(Schema.victimsSince, parameters: [last, moment, Int64(budget.removalCount)])
+                let found = try victims(Schema.victimsSince, parameters: [last, moment, Int64(budget.batchCount)])
                 var removed: Set<Int64> = []
                 for victim in found {
                     // It may have been removed already, together with the entry that it was made from.

@@ -173,7 +173,7 @@ struct FlippedBitTests {
     @Test("in an identifier makes no removal by date incomplete", arguments: [0x40, 0x10] as [UInt8])
     func removalByDate(bit: UInt8) throws {
         let cache = try filled(600, size: 10)
-        let batch = DiskBudget(capacity: 64 << 20).removalCount
+        let batch = DiskBudget(capacity: 64 << 20).batchCount
         let moment = try #require(cache.rows(of: url(350)).first).stored
         try damageIdentifier(cache, entry: 350 + batch - 1, bit: bit)
         cache.change(.removeSince(moment))

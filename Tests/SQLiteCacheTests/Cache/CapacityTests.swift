@@ -71,7 +71,6 @@ struct CapacityTests {
         "four pages for each change of a transaction fit its journal", arguments: [200_000, 1 << 20, 16 << 20, 1 << 30])
     func journal(_ capacity: Int) {
         let budget = DiskBudget(capacity: capacity)
-        #expect(budget.removalCount * 4 * 4096 <= budget.journal)
         #expect(budget.batchCount * 4 * 4096 <= budget.journal)
     }
 
