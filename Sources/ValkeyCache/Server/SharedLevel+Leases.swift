@@ -125,7 +125,7 @@
             // The table of waits holds the closure until the wait is over.
             let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(check) }
             if isFirst { subscription.wake() }
-            wait.limit(by: time.schedule(after: limit) { wait.end(.vacant) })
+            wait.onEnd(time.schedule(after: limit) { wait.end(.vacant) })
             wait.onEnd { [weak self] in
                 if let self, waits.remove(wait, from: channel) { subscription.wake() }
             }
@@ -165,7 +165,7 @@
             guard left > 0 else { return check.wait.end(.vacant) }
             let delay = Double(left) / 1000 + 0.001
             guard delay < check.limit else { return }  // the limit ends the wait earlier
-            check.wait.limit(by: time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
+            check.wait.onEnd(time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
         }
     }
 
@@ -200,9 +200,7 @@
         var isOver: Bool { closures.withLock { $0 == nil } }
 
         /// Adds a closure that is called when the wait is over.
-        func onEnd(_ cancel: @escaping @Sendable () -> Void) { limit(by: cancel) }
-
-        func limit(by cancel: @escaping @Sendable () -> Void) {
+        func onEnd(_ cancel: @escaping @Sendable () -> Void) {
             let isOver = closures.withLock { closures in
                 closures?.cancels.append(cancel)
                 return closures == nil

@@ -17,14 +17,12 @@
             let work: @Sendable () -> Work
         }
 
-        /// The result of work.
-        enum Work: Int, Comparable {
+        /// The result of work. Of two results, the greater one counts.
+        enum Work: Comparable {
             case done
             case isLeft
             /// The server did not answer.
             case failed
-
-            static func < (one: Work, other: Work) -> Bool { one.rawValue < other.rawValue }
         }
 
         private let server: SharedServer
