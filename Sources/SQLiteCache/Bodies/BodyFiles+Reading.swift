@@ -23,9 +23,6 @@ enum BodyResult<Body> {
 typealias BodyReadResult = BodyResult<Data>
 
 extension BodyFiles {
-    /// A multiple of the checksum's block size that fits into the processor's cache.
-    private static let pieceSize = 256 << 10
-
     /// Reads the body of an entry, and verifies each byte unless `verified` has the file. The file is never mapped: touching a
     /// mapped page beyond the end of a truncated file would end the process.
     ///
@@ -37,7 +34,7 @@ extension BodyFiles {
     ) -> BodyReadResult {
         open(id, in: generation).flatMap { file in
             defer { close(file) }
-            if body.length <= pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
+            if body.length <= Descriptor.pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
             return readLarge(file, id: id, expecting: body, verified: verified)
         }
     }
@@ -112,8 +109,8 @@ extension BodyFiles {
         guard let memory = malloc(body.length + 1) else { return .unreadable }
         let data = Data(bytesNoCopy: memory, count: body.length, deallocator: .free)
         var checksum = checksum
-        for position in stride(from: 0, to: body.length, by: pieceSize) {
-            let count = min(pieceSize, body.length - position)
+        for position in stride(from: 0, to: body.length, by: Descriptor.pieceSize) {
+            let count = min(Descriptor.pieceSize, body.length - position)
             guard let read = fill(memory + position, count: count, from: file, at: position) else {
                 return errno == ESPIPE || errno == EISDIR ? .corrupt : .unreadable
             }

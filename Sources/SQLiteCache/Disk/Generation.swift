@@ -49,7 +49,7 @@ struct Generation: Hashable, Sendable {
     @discardableResult
     static func make(
         after newest: Generation?, in directory: CacheDirectory, at now: Date = Date(),
-        fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
+        fill: (Draft) throws -> Void = makeEmpty
     ) throws -> Bool {
         let next = Generation((newest?.number ?? firstNumber(at: now)) + 1, in: directory)
         let draft = Draft(path: directory.path + "/" + TemporaryGeneration.draft.newName())
@@ -66,7 +66,7 @@ struct Generation: Hashable, Sendable {
     /// whether that worked. Meanwhile another process may make a generation with a copy of the old entries. This one goes, too.
     static func startAnew(
         in directory: CacheDirectory,
-        fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
+        fill: (Draft) throws -> Void = makeEmpty
     ) throws -> Bool {
         for _ in 0..<4 {
             guard let newest = try newest(in: directory) else { return true }
@@ -77,6 +77,10 @@ struct Generation: Hashable, Sendable {
             if isMade == true { return true }
         }
         return false
+    }
+
+    static func makeEmpty(_ draft: Draft) throws {
+        try Database(path: draft.database, busyTimeout: .none).execute(Schema.create)
     }
 
     /// A generation that is not in use yet.
