@@ -19,9 +19,6 @@ package struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// The tag as it is sent in a field.
-    package var text: String { isWeak ? "W/" + opaque : opaque }
-
     /// Whether it is a strong validator: not marked as weak, and well-formed (RFC 9110 §8.8.1).
     package var isStrong: Bool { !isWeak && opaque.utf8.count >= 2 && opaque.utf8.first == UInt8(ascii: "\"") }
 
