@@ -26,13 +26,8 @@ package struct PartialFiles: Hashable, Sendable {
         // `NSString` leaves `..` to the system: the name before it may be a link to another folder.
         let path = destination as NSString
         folder = path.deletingLastPathComponent
-        prefix = ".download-\(Self.hex(Checksum64.of(path.lastPathComponent)))-"
+        prefix = ".download-\(Checksum64.of(path.lastPathComponent).hexadecimal)-"
         isCounted = false
-    }
-
-    static func hex(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// The place for files that are not kept. They have no names, where the system supports that.
@@ -47,7 +42,7 @@ package struct PartialFiles: Hashable, Sendable {
     func recordPath(_ name: String) -> String { path(name) + Self.recordSuffix }
 
     func newName(for urlKey: UInt64) -> String {
-        prefix + Self.hex(urlKey) + "-" + Self.hex(UInt64(bitPattern: MonotonicID.next()))
+        prefix + urlKey.hexadecimal + "-" + UInt64(bitPattern: MonotonicID.next()).hexadecimal
     }
 
     /// Makes a file, and locks it if the file system can. If a sweep has removed the file before it was locked, another one is
@@ -70,11 +65,11 @@ package struct PartialFiles: Hashable, Sendable {
 
     /// A temporary name for a complete body, before it is renamed to its destination. The file has no record, so a sweep removes
     /// it if a killed process has left it.
-    func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
+    func newName() -> String { prefix + UInt64.random(in: 0 ... .max).hexadecimal }
 
     /// Removes the partial bodies of a URL. A load that is receiving one continues, but its file is not kept.
     package func remove(for url: String) {
-        let start = prefix + Self.hex(Checksum64.of(url)) + "-"
+        let start = prefix + Checksum64.of(url).hexadecimal + "-"
         for name in allNames where name.hasPrefix(start) { unlink(path(name)) }
     }
 

@@ -15,47 +15,40 @@ enum PartialRecord {
 
     static func encode(_ response: StoredResponse) -> Data {
         let record = EncodedRecord(StoredRecord(response)).bytes
-        var bytes = withUnsafeBytes(of: UInt64(record.count).littleEndian) { Data($0) }
+        var bytes = Data()
+        bytes.append(littleEndian: UInt64(record.count))
         bytes.append(contentsOf: record)
-        append(record.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
+        bytes.append(littleEndian: record.withUnsafeBytes { Checksum64.of($0) })
         return bytes
     }
 
     static func encode(_ checkpoint: Checkpoint) -> Data {
-        var bytes = withUnsafeBytes(of: UInt64(checkpoint.count).littleEndian) { Data($0) }
-        append(checkpoint.checksum, to: &bytes)
-        append(bytes.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
+        var bytes = Data()
+        bytes.append(littleEndian: UInt64(checkpoint.count))
+        bytes.append(littleEndian: checkpoint.checksum)
+        bytes.append(littleEndian: bytes.withUnsafeBytes { Checksum64.of($0) })
         return bytes
-    }
-
-    private static func append(_ number: UInt64, to bytes: inout Data) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// The response and the last checkpoint before any that is cut short or corrupt, and the length up to there; nil if the bytes
     /// are no record.
     static func decode(_ data: Data) -> (response: StoredResponse, last: Checkpoint, length: Int)? {
         data.withUnsafeBytes { bytes in
-            guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
+            guard let length = bytes.number(at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
                 length + 16 <= bytes.count,
-                number(in: bytes, at: 8 + length) == checksum(of: bytes, in: 8..<(8 + length)),
+                bytes.number(at: 8 + length) == checksum(of: bytes, in: 8..<(8 + length)),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]))?.decoded
             else { return nil }
             var (last, end) = (Checkpoint(count: 0, checksum: 0), 16 + length)
             for start in stride(from: 16 + length, through: bytes.count - checkpointSize, by: checkpointSize) {
-                guard let count = number(in: bytes, at: start).flatMap({ Int(exactly: $0) }),
-                    let checksum = number(in: bytes, at: start + 8),
-                    number(in: bytes, at: start + 16) == self.checksum(of: bytes, in: start..<(start + 16))
+                guard let count = bytes.number(at: start).flatMap({ Int(exactly: $0) }),
+                    let checksum = bytes.number(at: start + 8),
+                    bytes.number(at: start + 16) == self.checksum(of: bytes, in: start..<(start + 16))
                 else { break }
                 (last, end) = (Checkpoint(count: count, checksum: checksum), start + checkpointSize)
             }
             return (record.response, last, end)
         }
-    }
-
-    private static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
-        guard offset + 8 <= bytes.count else { return nil }
-        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     private static func checksum(of bytes: UnsafeRawBufferPointer, in range: Range<Int>) -> UInt64 {

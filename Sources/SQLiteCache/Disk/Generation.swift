@@ -35,7 +35,7 @@ struct Generation: Hashable, Sendable {
         try directory.names().compactMap(number).max().map { Generation($0, in: directory) }
     }
 
-    private static func name(of number: UInt64) -> String { "Cache-" + PartialFiles.hex(number) }
+    private static func name(of number: UInt64) -> String { "Cache-" + number.hexadecimal }
 
     private static func number(of name: String) -> UInt64? {
         let number = UInt64(name.suffix(16), radix: 16)
@@ -165,7 +165,7 @@ private enum TemporaryGeneration: String {
     case removed = "Old"
 
     func newName() -> String {
-        "\(rawValue)-\(getpid())-\(PartialFiles.hex(UInt64(bitPattern: MonotonicID.next())))"
+        "\(rawValue)-\(getpid())-\(UInt64(bitPattern: MonotonicID.next()).hexadecimal)"
     }
 
     /// The process of a temporary generation; nil for every other name, which may be that of a user's file.

@@ -64,16 +64,3 @@ package struct URLDigest: Hashable, Sendable {
 
     package var text: String { first.hexadecimal + second.hexadecimal }
 }
-
-extension UInt64 {
-    /// 16 digits, so that the texts sort in the same order as the numbers.
-    package var hexadecimal: String {
-        String(unsafeUninitializedCapacity: 16) { bytes in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: self >> (4 * UInt64(15 - place))) & 15
-                bytes[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-            }
-            return 16
-        }
-    }
-}

@@ -76,10 +76,10 @@ package struct SharedEntry: Sendable {
         data.append(contentsOf: leaseNumber.hexadecimal.utf8)
         data.append(contentsOf: Self.time(SharedLifetime.expiration(of: response)).utf8)
         data.append(place.rawValue)
-        data.append(UInt64(bodySize))
-        data.append(bodyChecksum)
+        data.append(littleEndian: UInt64(bodySize))
+        data.append(littleEndian: bodyChecksum)
         data.append(contentsOf: record.bytes)
-        data.append(data.withUnsafeBytes { Checksum64.of($0) })
+        data.append(littleEndian: data.withUnsafeBytes { Checksum64.of($0) })
         return data
     }
 
@@ -100,9 +100,10 @@ package struct SharedEntry: Sendable {
             guard Checksum64.of(content) == bytes.number(at: end),
                 let revision = content.hexadecimal(at: 0), let id = content.hexadecimal(at: 16),
                 let lease = content.hexadecimal(at: 48),
+                let size = content.number(at: Self.flagsOffset + 1),
+                let checksum = content.number(at: Self.flagsOffset + 9),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: content[Self.headLength...]))
             else { return nil }
-            let (size, checksum) = (content.number(at: Self.flagsOffset + 1), content.number(at: Self.flagsOffset + 9))
             return (revision, id, lease, content[Self.flagsOffset], size, checksum, record)
         }
         guard let (revision, id, lease, flags, size, checksum, record) = parts, id >= 0,
@@ -158,17 +159,7 @@ package struct StoredBodyFacts: Hashable, Sendable {
     }
 }
 
-extension Data {
-    fileprivate mutating func append(_ number: UInt64) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
-    }
-}
-
 extension UnsafeRawBufferPointer {
-    fileprivate func number(at offset: Int) -> UInt64 {
-        UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
-
     fileprivate func hexadecimal(at offset: Int) -> Int64? {
         UInt64(String(decoding: self[offset..<offset + 16], as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
     }
