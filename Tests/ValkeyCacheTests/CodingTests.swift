@@ -21,7 +21,7 @@ struct CodingTests {
             responseTime: Date(timeIntervalSince1970: seconds + 1), part: part)
         response.injectedCacheControl = "max-age=3"
         return SharedEntry(
-            StoredRecord(response), id: 77, revision: 1 << 62, body: StoredBodyFacts(Data("body".utf8)), place: place)
+            StoredRecord(response), id: 77, revision: 1 << 62, body: StoredBody(Data("body".utf8)), place: place)
     }
 
     @Test("decode to what was encoded", arguments: [SharedEntry.Place.server, .local, .memory])

@@ -23,7 +23,7 @@
             init() {
                 let response = Sample.response(at: Date(timeIntervalSince1970: 1_800_000_000))
                 entry = SharedEntry(
-                    StoredRecord(response), id: 7, revision: 7, body: StoredBodyFacts(MutatedReplyTests.body),
+                    StoredRecord(response), id: 7, revision: 7, body: StoredBody(MutatedReplyTests.body),
                     place: .server)
                 value = entry.encoded
             }

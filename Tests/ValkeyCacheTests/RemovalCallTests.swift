@@ -23,7 +23,7 @@
             let body = Sample.body(5)
             let shared = SharedEntry(
                 StoredRecord(Sample.response(), with: try Sample.cached(body)), id: 1, revision: 1,
-                body: StoredBodyFacts(body), place: .server)
+                body: StoredBody(body), place: .server)
             let (cache, isRemoved) = (Locked<ValkeyURLCache?>(nil), Locked(false))
             let server = try FakeServer { command in
                 switch command[0] {

@@ -80,7 +80,7 @@ extension WriteConnection {
     }
 
     private func insert(_ row: StoredRow, body data: Data) throws {
-        let body = StoredBody(length: data.count, checksum: data.withUnsafeBytes { Checksum64.of($0) })
+        let body = StoredBody(data)
         var id = row.id
         var attempts = 0
         // Two processes hardly ever make the same identifier. If they do, the second process takes another one.

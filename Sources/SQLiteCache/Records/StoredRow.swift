@@ -50,15 +50,20 @@ struct LateResponseFence: Sendable {
     }
 }
 
-/// The length and the checksum of a body, which the database stores.
+/// The length and the checksum of a body, which are stored with its entry.
 package struct StoredBody: Hashable, Sendable {
-    let length: Int
-    let checksum: UInt64
+    package let length: Int
+    package let checksum: UInt64
 
     /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
     static let largestInRow = 1024
     /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Design/Storage.md).
     package static let largestInDatabase = 16 << 10
+
+    package init(length: Int, checksum: UInt64) { (self.length, self.checksum) = (length, checksum) }
+    package init(_ body: Data) {
+        self.init(length: body.count, checksum: body.withUnsafeBytes { Checksum64.of($0) })
+    }
 
     var isInFile: Bool { length > Self.largestInDatabase }
 }

@@ -50,13 +50,13 @@ package struct SharedEntry: Sendable {
     package static let largest = 64 << 10
 
     package init(
-        _ record: StoredRecord, id: Int64, revision: Int64, body: StoredBodyFacts, place: Place, leaseNumber: UInt64 = 0
+        _ record: StoredRecord, id: Int64, revision: Int64, body: StoredBody, place: Place, leaseNumber: UInt64 = 0
     ) {
         (self.id, self.revision, self.place, self.leaseNumber) = (id, revision, place, leaseNumber)
         self.record = EncodedRecord(record)
         response = record.response
         variant = Self.variant(response.variantKey)
-        (bodySize, bodyChecksum) = (body.size, body.checksum)
+        (bodySize, bodyChecksum) = (body.length, body.checksum)
     }
 
     /// The same entry with another response.
@@ -64,7 +64,7 @@ package struct SharedEntry: Sendable {
         guard var record = record.decoded else { return nil }
         record.response = response
         return SharedEntry(
-            record, id: id, revision: revision, body: StoredBodyFacts(size: bodySize, checksum: bodyChecksum),
+            record, id: id, revision: revision, body: StoredBody(length: bodySize, checksum: bodyChecksum),
             place: place, leaseNumber: leaseNumber)
     }
 
@@ -145,17 +145,6 @@ package enum SharedLifetime {
         let rules = CacheRules(staleWhileRevalidate: 0, staleIfError: 0, staleIfUnreachable: staleRetention)
         let seconds = rules.usefulPeriod(of: response, at: now)
         return Int(1000 * min(max(1, seconds.isNaN ? 1 : seconds), longest))
-    }
-}
-
-/// Length and checksum of a body.
-package struct StoredBodyFacts: Hashable, Sendable {
-    package let size: Int
-    package let checksum: UInt64
-
-    package init(size: Int, checksum: UInt64) { (self.size, self.checksum) = (size, checksum) }
-    package init(_ body: Data) {
-        self.init(size: body.count, checksum: body.withUnsafeBytes { Checksum64.of($0) })
     }
 }
 

@@ -118,12 +118,12 @@
         }
 
         /// The length and the checksum of a body, the place where it is kept, and the bytes that the server gets.
-        private func content(_ body: MirroredEntry.Body) -> (StoredBodyFacts, SharedEntry.Place, Data) {
+        private func content(_ body: MirroredEntry.Body) -> (StoredBody, SharedEntry.Place, Data) {
             switch body {
-            case .data(let data) where data.count <= limits.sharedBody: (StoredBodyFacts(data), .server, data)
-            case .data(let data): (StoredBodyFacts(data), .local, Data())
-            case .memory(let data): (StoredBodyFacts(data), .memory, Data())
-            case .file(let file): (StoredBodyFacts(size: file.count, checksum: file.checksum), .local, Data())
+            case .data(let data) where data.count <= limits.sharedBody: (StoredBody(data), .server, data)
+            case .data(let data): (StoredBody(data), .local, Data())
+            case .memory(let data): (StoredBody(data), .memory, Data())
+            case .file(let file): (StoredBody(length: file.count, checksum: file.checksum), .local, Data())
             }
         }
 
