@@ -193,7 +193,7 @@ extension LeaseFile {
     func noteRemoval(of url: UInt64?, at now: Date) {
         state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
-            let (position, time) = (Self.mark(of: url), Self.microseconds(now))
+            let (position, time) = (Self.mark(of: url), now.microseconds)
             let isContended = !lockMark(at: position, of: file)
             defer { set(F_UNLCK, at: Self.lock(ofMarkAt: position), of: file) }
             let old = Self.readMark(at: position, in: file)
@@ -221,7 +221,7 @@ extension LeaseFile {
     /// Whether another process has removed the entries of the URL since a response was requested. Marks of this process do not
     /// count, because its `InvalidationLog` knows exactly which responses its removals concern.
     func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
-        let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
+        let times = requested.microseconds...max(requested.microseconds, now.microseconds)
         return state.withLock { state in
             let marks = [Self.mark(of: nil), Self.mark(of: url)]
             if marks.contains(where: { state.overwritten[$0].map(times.contains) ?? false }) { return true }
@@ -242,10 +242,5 @@ extension LeaseFile {
     /// The position of the mark of a URL, or of the mark for all URLs (nil).
     private static func mark(of url: UInt64?) -> Int {
         slots * size + (url.map { 1 + Int($0 % UInt64(slots)) } ?? 0) * markSize
-    }
-
-    private static func microseconds(_ time: Date) -> UInt64 {
-        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
-        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18)))
     }
 }

@@ -89,6 +89,12 @@ extension Date {
         return value.isNaN ? 0 : Int64(max(-9e15, min(9e15, value)))
     }
 
+    /// Microseconds since 1970, for files and servers that processes share; 0 for an earlier time.
+    package var microseconds: UInt64 {
+        let value = (timeIntervalSince1970 * 1e6).rounded(.down)
+        return UInt64(max(0, min(value.isNaN ? 0 : value, 1e18)))
+    }
+
     package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }

@@ -84,10 +84,7 @@ package struct SharedEntry: Sendable {
     }
 
     /// Microseconds since 1970, in 16 digits, so that the texts sort in the same order as the times.
-    package static func time(_ time: Date) -> String {
-        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
-        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18))).hexadecimal
-    }
+    package static func time(_ time: Date) -> String { time.microseconds.hexadecimal }
 
     /// Decodes a value of the server; nil if it is not the value that was stored for this URL and variant.
     ///
