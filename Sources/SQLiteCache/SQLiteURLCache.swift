@@ -116,7 +116,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// Removes the responses of the request's URL, with all methods and variants.
     public override func removeCachedResponse(for request: URLRequest) {
-        guard let url = request.storedURL else { return }
+        guard let url = request.cacheKey else { return }
         cache.invalidate([url])
         cache.change(.removeURL(url, urlKey: Checksum64.of(url)))
     }

@@ -106,7 +106,7 @@
 
         /// Removes the responses of the request's URL, with all methods and variants, on all machines.
         public override func removeCachedResponse(for request: URLRequest) {
-            guard !ForkedProcess.isCurrent, let url = request.storedURL else { return }
+            guard !ForkedProcess.isCurrent, let url = request.cacheKey else { return }
             invalidations.note([url], at: level.time.now)
             level.removeEntries(for: url)
         }

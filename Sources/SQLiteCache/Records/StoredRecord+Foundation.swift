@@ -60,16 +60,14 @@ extension StoredRecord {
 }
 
 extension URLRequest {
-    /// The URL that a response to this request is stored under.
-    package var storedURL: String? {
-        (url?.absoluteString).map(CacheRules.cacheKey)
-    }
+    /// The key under which responses to the request are stored; nil without a URL.
+    package var cacheKey: String? { url.map { CacheRules.cacheKey(of: $0.absoluteString) } }
 }
 
 extension CacheRequest {
     /// The request with its own fields, without those that a session adds; nil if it has no URL.
     init?(_ request: URLRequest) {
-        guard let url = request.storedURL else { return nil }
+        guard let url = request.cacheKey else { return nil }
         self.init(url: url, method: request.httpMethod ?? "GET", fields: HTTPFields(of: request))
     }
 }

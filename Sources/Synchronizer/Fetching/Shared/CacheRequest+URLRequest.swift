@@ -13,11 +13,6 @@ extension CacheRequest {
     }
 }
 
-extension URLRequest {
-    /// The key under which responses to the request are stored; nil without a URL.
-    var cacheKey: String? { url.map { CacheRules.cacheKey(of: $0.absoluteString) } }
-}
-
 extension CachePolicy {
     init(_ policy: URLRequest.CachePolicy) {
         switch policy {
