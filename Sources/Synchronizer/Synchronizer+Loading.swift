@@ -26,7 +26,7 @@ extension Synchronizer {
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
                 sessionCookies: fetcher.sessionCookies(for: identity.request), file: file,
-                cacheTime: resource.cacheTime),
+                cacheTime: resource.cacheTime ?? defaultCacheTime),
             keepsObject: keepsObject && file?.destination == nil)
     }
 

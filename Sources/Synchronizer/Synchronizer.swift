@@ -27,6 +27,8 @@ public final class Synchronizer: Sendable {
     /// Whether there is an observer. A separate `Bool`, because each memory lookup reads it.
     let isObserved: Bool
     let usesLowDataURLs: Bool
+    /// The lifetime for resources that have none, unless the delegate has one.
+    let defaultCacheTime: TimeInterval?
     /// Whether the configuration changes the identities of resources. Computed once, because each memory lookup reads it.
     let completesIdentities: Bool
     /// Whether a hook prepares requests. If so, the keys of a request are unknown until the hook has returned.
@@ -41,7 +43,7 @@ public final class Synchronizer: Sendable {
     /// `Cache-Control` nor `Expires`.
     ///
     /// - Parameters:
-    ///   - cacheTime: seconds; nil injects no lifetime. See ``SessionDelegate``.
+    ///   - cacheTime: seconds; nil injects no lifetime. See ``Configuration/cacheTime``.
     ///   - urlCache: the cache for responses; nil stores none.
     public convenience init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
         self.init(configuration: Configuration(cacheTime: cacheTime, urlCache: urlCache))
@@ -80,6 +82,7 @@ public final class Synchronizer: Sendable {
         self.observer = observer
         isObserved = observer != nil
         usesLowDataURLs = configuration.usesLowDataURLs
+        defaultCacheTime = configuration.defaultCacheTime
         completesIdentities =
             configuration.usesLowDataURLs
             || configuration.sessionConfiguration.requestCachePolicy != .useProtocolCachePolicy

@@ -4,11 +4,12 @@ import HTTPCaching
 /// Decides what a ``Synchronizer`` stores of each response, and which credential answers a server's challenge.
 ///
 /// By default it injects a lifetime of `cacheTime` seconds into successful responses that have neither `Cache-Control`
-/// nor `Expires`. It answers challenges from the configuration's `URLCredentialStorage`.
+/// nor `Expires`. A resource may have a `cacheTime` of its own (``Resource/cacheTime``). If neither the resource nor the delegate
+/// has one, that of the configuration applies (``Synchronizer/Configuration/cacheTime``). It answers challenges from the configuration's `URLCredentialStorage`.
 ///
 /// On Apple's systems `URLSession` calls `willCacheResponse` before it stores a response in its `URLCache`. In managed mode,
 /// and always on Linux, the synchronizer calls the same method. Subclass it to decide otherwise: pass another response or
-/// `nil` to the completion handler. A delegate serves one session.
+/// `nil` to the completion handler. Several synchronizers may have the same delegate: each method gets the session that calls it.
 ///
 /// A subclass also sees the session's events, and forwards them by calling `super`. On Linux each load then creates one more
 /// `HTTPURLResponse`.
@@ -29,20 +30,14 @@ import HTTPCaching
 ///     }
 /// }
 /// ```
-open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
+open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let`
     /// The lifetime in seconds to inject into successful responses that have neither `Cache-Control` nor `Expires`; nil
-    /// injects none.
+    /// leaves that to ``Synchronizer/Configuration/cacheTime``.
     public var cacheTime: TimeInterval? { injection.cacheTime }
     /// Whether ``cacheTime`` also replaces a lifetime that the server gave, but never `no-store`, `no-cache` or `private`.
     public var overridesServerLifetime: Bool { injection.overridesServerLifetime }
 
     let injection: LifetimeInjection
-    private let router = Locked(WeakRouter())
-
-    /// Weak, because the router keeps this delegate.
-    private struct WeakRouter {
-        weak var router: (any SessionEventRouter)?
-    }
 
     /// Creates a delegate that injects `Cache-Control: max-age=<cacheTime>` into successful responses that have neither
     /// `Cache-Control` nor `Expires`.
@@ -82,35 +77,37 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     // MARK: - Events, which go to the router
 
-    /// Sets the receiver of the session's events.
-    func attach(_ router: any SessionEventRouter) { self.router.withLock { $0.router = router } }
+    /// The receiver of the session's events: its own delegate. It is not a property of this object, because several sessions may
+    /// share the object.
+    private func events(of session: URLSession) -> (any SessionEventRouter)? {
+        session.delegate as? any SessionEventRouter
+    }
 
-    private var events: (any SessionEventRouter)? { router.withLock { $0.router } }
-
-    /// Forwards the response to the load of the task. Overrides of this method and of those below must call `super`.
+    /// Forwards the response to the load of the task. Overrides of this method and of those below must call `super`, with the
+    /// session that they got.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        events?.received(response, of: dataTask)
+        events(of: session)?.received(response, of: dataTask)
         completionHandler(.allow)
     }
 
     /// Forwards a part of the body to the load of the task.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        events?.received(data, of: dataTask)
+        events(of: session)?.received(data, of: dataTask)
     }
 
     /// Forwards the network timings, and whether the session's own cache answered. Not called on Linux.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        events?.collected(metrics, of: task)
+        events(of: session)?.collected(metrics, of: task)
     }
 
     /// Ends the load of the task; without an error its response is complete.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        events?.ended(task, with: error)
+        events(of: session)?.ended(task, with: error)
     }
 
     /// Follows no redirect in managed mode: the synchronizer looks each target up in the cache first.
@@ -118,7 +115,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(events?.nextRequest(of: task, after: response))
+        completionHandler(events(of: session)?.nextRequest(of: task, after: response))
     }
 }
 

@@ -21,10 +21,16 @@ extension Synchronizer {
         /// The cache for responses; nil stores none. Several synchronizers may share a cache.
         public var urlCache: URLCache?
 
-        /// The session's delegate, which decides what is stored. Do not use it for another synchronizer.
-        public var sessionDelegate: SessionDelegate
+        /// Seconds for which a successful response may be used that has neither `Cache-Control` nor `Expires`; nil injects no
+        /// lifetime. ``Resource/cacheTime`` takes precedence, and so does the `cacheTime` of ``sessionDelegate``, if there is one.
+        public var cacheTime: TimeInterval?
 
-        /// The configuration of the session: timeouts, cookies, additional headers. The synchronizer sets its `urlCache` and its
+        /// The session's delegate, which decides what is stored. Several synchronizers may share it. If it has no `cacheTime` of
+        /// its own, it injects ``cacheTime``.
+        public var sessionDelegate = SessionDelegate()
+
+        /// The configuration of the session: timeouts, cookies, additional headers. It is an object: copies of this structure share
+        /// it until you set another one. A synchronizer copies it when it is created. The synchronizer sets its `urlCache` and its
         /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` applies to requests with
         /// `.useProtocolCachePolicy`, which counts as no policy. Credentials among its additional headers (`Authorization`,
         /// `Cookie`, `X-Api-Key` and others with a word like `auth`, `token` or `key` in their name) are sent to the requested
@@ -72,8 +78,9 @@ extension Synchronizer {
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 
         /// Whether loads request the ``Resource/lowDataURL`` of their resource, if it has one. Set it where the network is slow or
-        /// expensive. Apple's systems know which networks are constrained. There, in Low Data Mode, the smaller version is loaded
-        /// even if this is false, unless the response with the full version is stored.
+        /// expensive. Loads then request the smaller version even if the full version is stored. Apple's systems know which networks
+        /// are constrained. There, in Low Data Mode, the smaller version is loaded even if this is false, unless the response with
+        /// the full version is stored. Use this property on Apple's systems only to save data in other cases.
         public var usesLowDataURLs = false
 
         /// How processes that share the cache send one request for a response that several of them need. Nil: each process sends
@@ -115,8 +122,8 @@ extension Synchronizer {
         public var maximumResponseSize = 256 << 20
 
         /// Seconds that a load may take from its start to its last byte, with waiting and retries; then it fails with
-        /// `URLError.timedOut`. The session's own timeout is for idle connections. Loads that share a transfer also share its time,
-        /// which begins with the first of them.
+        /// `URLError.timedOut`. The parse is not limited. The session's own timeout is for idle connections. Loads that share a
+        /// transfer also share its time, which begins with the first of them.
         public var timeoutForLoad: TimeInterval = .infinity
 
         /// The maximum number of concurrent loads on the network.
@@ -163,16 +170,19 @@ extension Synchronizer {
         /// clock is behind, it may store one that was requested before.
         public var time: any TimeSource = SystemTime()
 
-        /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into successful responses
-        /// that have neither `Cache-Control` nor `Expires`.
+        /// Creates a configuration. Its ``cacheTime`` is the lifetime in seconds of successful responses that have neither
+        /// `Cache-Control` nor `Expires`.
         public init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
-            sessionDelegate = SessionDelegate(cacheTime: cacheTime)
+            self.cacheTime = cacheTime
             self.urlCache = urlCache
         }
     }
 }
 
 extension Synchronizer.Configuration {
+    /// The lifetime of responses to resources without a ``Resource/cacheTime``; nil leaves it to the delegate.
+    var defaultCacheTime: TimeInterval? { sessionDelegate.cacheTime == nil ? cacheTime : nil }
+
     var limits: Loader.Machine.Limits {
         Loader.Machine.Limits(
             lookups: max(1, maximumParses),

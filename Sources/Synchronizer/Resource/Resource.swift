@@ -42,7 +42,7 @@ public protocol Resource<ParsedObject>: Sendable {
     var maximumSize: Int? { get }
 
     /// Seconds for which a successful response may be used if it has neither `Cache-Control` nor `Expires`; nil for the
-    /// `cacheTime` of the ``SessionDelegate``. The lifetime is stored with the response.
+    /// `cacheTime` of the ``SessionDelegate``, or that of the configuration. The lifetime is stored with the response.
     var cacheTime: TimeInterval? { get }
 
     /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
@@ -78,7 +78,7 @@ extension Resource {
     /// By default nil: there is one version.
     public var lowDataURL: URL? { nil }
 
-    /// By default nil: that of the ``SessionDelegate`` applies.
+    /// By default nil: that of the ``SessionDelegate`` or of the configuration applies.
     public var cacheTime: TimeInterval? { nil }
 
     /// By default the size of the body.

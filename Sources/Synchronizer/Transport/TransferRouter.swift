@@ -21,7 +21,6 @@ final class TransferRouter:
         trust = ServerTrust(tls)
         isWatched = policy.isSubclass
         super.init(policy)
-        policy.attach(self)
     }
 
     func add(_ transfer: URLSessionTransfer) {

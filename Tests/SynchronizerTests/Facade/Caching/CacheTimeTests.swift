@@ -59,6 +59,29 @@ struct CacheTimeTests {
         #expect(try await synchronizer.load(others) == Data("a".utf8))
     }
 
+    @Test("of the configuration applies if neither the resource nor the delegate has one", arguments: [false, true])
+    func configured(isWatched: Bool) async throws {
+        let delegate = isWatched ? Watching() : SessionDelegate()
+        #expect(try await lasts(resource(), for: 90, configured: 100, delegate: delegate))
+        #expect(try await !lasts(resource(), for: 110, configured: 100, delegate: delegate))
+        #expect(try await !lasts(resource(10), for: 90, configured: 100, delegate: delegate))
+        let own = isWatched ? Watching(cacheTime: 10) : SessionDelegate(cacheTime: 10)
+        #expect(try await !lasts(resource(), for: 90, configured: 100, delegate: own))
+    }
+
+    @Test("of the configuration can be set, and a delegate that is set later does not discard it")
+    func setting() {
+        var configuration = Synchronizer.Configuration(cacheTime: 100)
+        configuration.sessionDelegate = Watching()
+        #expect(configuration.cacheTime == 100 && configuration.defaultCacheTime == 100)
+        configuration.cacheTime = 5
+        #expect(configuration.defaultCacheTime == 5)
+    }
+
+    private func resource(_ cacheTime: TimeInterval? = nil) -> Timed {
+        Timed(url: bench.server.url("/a"), cacheTime: cacheTime)
+    }
+
     @Test("is a property of the resources that come with the package, as the size limit is")
     func settings() async throws {
         bench.server["/a"] = Reply("[1]", fields: ["ETag": "\"1\""])
@@ -87,8 +110,12 @@ struct CacheTimeTests {
     }
 
     /// Whether a second load after so many seconds sends no request.
-    private func lasts(_ resource: some Resource, for seconds: TimeInterval) async throws -> Bool {
-        let synchronizer = bench.synchronizer(cache: SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 0))
+    private func lasts(
+        _ resource: some Resource, for seconds: TimeInterval, configured: TimeInterval? = nil,
+        delegate: SessionDelegate? = nil
+    ) async throws -> Bool {
+        let cache = SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let synchronizer = bench.synchronizer(cacheTime: configured, cache: cache, delegate: delegate)
         _ = try await synchronizer.load(resource)
         bench.clock.advance(by: seconds)
         let before = bench.server.counts.requests
