@@ -74,3 +74,7 @@ public struct AnimatedImageResource: Resource {
     /// The bytes of the file, the canvas and two frames.
     public func cost(of object: AnimatedImage, size: Int) -> Int { object.byteCount }
 }
+
+extension AnimatedImageResource: ErrorJudging {
+    package func blamesBody(for error: any Error) -> Bool { still.blamesBody(for: error) }
+}

@@ -79,6 +79,21 @@ public struct ImageResource: Resource {
     public func cost(of object: PlatformImage, size: Int) -> Int { object.decodedByteCount }
 }
 
+/// The stored file stays after an error that does not blame it.
+extension ImageResource: ErrorJudging {
+    package func blamesBody(for error: any Error) -> Bool { (error as? ImageError)?.blamesBytes ?? false }
+}
+
+extension ImageError {
+    /// Whether the bytes are no image. All other errors come from a limit, from this build, or from processing.
+    var blamesBytes: Bool {
+        switch self {
+        case .unknownFormat, .corrupt: true
+        case .unsupportedFormat, .tooManyPixels, .overBudget, .noSuchFrame, .outOfMemory: false
+        }
+    }
+}
+
 /// The decoded and processed pixels are stored next to the file, if `Synchronizer.Configuration.derivedObjects` accepts them.
 extension ImageResource: DerivedResource {
     /// The version of this package's decoders, and of the stored form.

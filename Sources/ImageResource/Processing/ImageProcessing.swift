@@ -36,8 +36,8 @@ public struct ImageProcessing: Sendable {
     ///   - identifier: Names what the closure does, with all of its parameters. Images with equal identifiers are shared, also
     ///     between launches of the program, so change the identifier when the closure changes.
     ///   - process: Makes another image. It runs on a background thread and may block it. If it throws, the load fails with
-    ///     `SynchronizerError.undecodable`, which contains the error. A closure that takes long should call
-    ///     `ParseCancellation.check()` regularly, so that it ends when the load is cancelled.
+    ///     `SynchronizerError.undecodable`, which contains the error, and the stored response stays. A closure that takes long
+    ///     should call `ParseCancellation.check()` regularly, so that it ends when the load is cancelled.
     public init(
         identifier: String, _ process: @escaping @Sendable (_ image: PlatformImage) throws -> PlatformImage
     ) {

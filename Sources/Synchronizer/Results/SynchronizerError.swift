@@ -14,7 +14,8 @@ public enum SynchronizerError: Error, Sendable {
     case noData(Context)
     /// The body exceeds the limit, in bytes; the rest was not read.
     case tooLarge(limit: Int, Context)
-    /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
+    /// The body could not be parsed. The error is the one that ``Resource/parse`` threw. The stored response was removed, unless
+    /// the error of an image does not blame the bytes: your own processing threw, or a limit of the decoder was exceeded.
     case undecodable(any Error, Context)
     /// The body could not be written to its file (``FileResource``): the disk is full, the folder does not exist, … A file that
     /// exists there is unchanged. The cache keeps the bytes that have arrived if they are the whole body, or if the next load can

@@ -159,6 +159,11 @@ final class LoadJob: Sendable {
             trace: trace)
     }
 
+    /// Whether an error of the parse says that the body is bad.
+    func blamesBody(for error: any Error) -> Bool {
+        (resource as? any ErrorJudging)?.blamesBody(for: error) ?? true
+    }
+
     /// Makes previews of the body while it arrives; nil if the resource has none.
     func makePreviewer() -> PreviewRun.Preview? {
         (resource as? any ProgressiveResource).map { Self.previewer(of: $0) }

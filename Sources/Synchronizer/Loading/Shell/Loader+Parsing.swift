@@ -38,7 +38,7 @@ extension Loader {
             return .failure(.file(error, context(fetched.trace)))  // The stored response is not at fault, and stays.
         } catch {
             var trace = fetched.trace
-            if parse.cancellation?.isCancelled != true {
+            if parse.cancellation?.isCancelled != true, parse.job.blamesBody(for: error) {
                 removeStored(for: parse.job, redirectedTo: fetched.trace.redirects.last)
                 if trace.storing == .stored { trace.storing = .notStored(.undecodable) }
             }
