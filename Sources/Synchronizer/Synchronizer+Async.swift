@@ -30,7 +30,8 @@ extension Synchronizer {
         let identity = identity(of: resource)
         if let known = recall(resource, identity: identity) {
             let object = try known.object(of: R.self)
-            return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
+            let trace = known.traceFromMemory(at: time.now, isOffline: network.isOffline)
+            return Loaded(object: object, head: known.head, trace: trace)
         }
         let (object, loaded) = try await begin(resource, identity: identity, priority: priority)
         return Loaded(object: object, head: loaded.head, trace: loaded.trace)

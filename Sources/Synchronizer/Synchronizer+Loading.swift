@@ -42,7 +42,7 @@ extension Synchronizer {
         switch ticket {
         case .known(let loaded):
             noteUse(of: loaded, identity: job.identity) { job.request.url }
-            return loader.answer(receiver, with: loaded.fromMemory(at: now))
+            return loader.answer(receiver, with: loaded.fromMemory(at: now, isOffline: network.isOffline))
         case .waiting(let id): return id
         }
     }

@@ -4,8 +4,8 @@ extension Synchronizer {
     /// Loads a resource in two phases: first the stored object, even if it is stale, then the server's.
     ///
     /// If the stored object is fresh, it is the only update. If the server confirms the stored response with 304, or
-    /// sends the same bytes, the last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``.
-    /// Ending the iteration cancels.
+    /// sends the same bytes, the last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``. If no server
+    /// has confirmed a stale object, but it may be used, the last update has the phase ``ResourceUpdate/Phase/stale``. Ending the iteration cancels.
     ///
     /// - Throws: a ``SynchronizerError``, or the error of a hook, if the server's response could not be loaded,
     ///   possibly after the stored object.
@@ -88,7 +88,7 @@ extension Synchronizer {
         if isLast, ifStale { return false }
         if isLast || known.mayBeShownStale {
             noteUse(of: known, identity: job.identity) { job.request.url }
-            steps.show(known.fromMemory(at: now), isLast: isLast)
+            steps.show(known.fromMemory(at: now, isOffline: network.isOffline), isLast: isLast)
         }
         return isLast
     }
@@ -155,15 +155,6 @@ extension LoadedObject {
     }
 }
 
-extension ResourceUpdate.Phase {
-    var isLast: Bool {
-        switch self {
-        case .stored, .preview: false
-        case .fresh, .unchanged: true
-        }
-    }
-}
-
 /// Turns the steps of a load into the updates of one caller: in order, one at a time, none twice, and none after the last one
 /// or after `stop`.
 final class UpdateSteps<R: Resource>: Sendable {
@@ -199,7 +190,7 @@ final class UpdateSteps<R: Resource>: Sendable {
             guard state.shown !== loaded.run else { return nil }
             state.shown = loaded.run
             state.isOver = isLast
-            return Self.step(loaded, phase: isLast ? .fresh : .stored(age: loaded.trace.age))
+            return Self.step(loaded, phase: isLast ? Self.lastPhase(of: loaded) : .stored(age: loaded.trace.age))
         }
     }
 
@@ -217,10 +208,19 @@ final class UpdateSteps<R: Resource>: Sendable {
         add { state in
             state.isOver = true
             switch result {
-            case .success(let loaded): return Self.step(loaded, phase: state.shown === loaded.run ? .unchanged : .fresh)
+            case .success(let loaded):
+                return Self.step(loaded, phase: Self.lastPhase(of: loaded, isShown: state.shown === loaded.run))
             case .failure(let error): return .failure(error)
             }
         }
+    }
+
+    /// - Parameter isShown: whether an earlier step had the same object.
+    private static func lastPhase(
+        of loaded: LoadedObject, isShown: Bool = false
+    ) -> ResourceUpdate<R.ParsedObject>.Phase {
+        if loaded.trace.source == .stale { return .stale }
+        return isShown ? .unchanged : .fresh
     }
 
     private static func step(_ loaded: LoadedObject, phase: ResourceUpdate<R.ParsedObject>.Phase) -> Step {

@@ -69,6 +69,7 @@ for try await update in synchronizer.updates(of: JSONResource<Feed>(request: req
     case .stored: print("Show the \(update.object.items.count) stored items …")
     case .preview: break  // images only
     case .unchanged: print("… which the server confirms.")
+    case .stale: print("… which the server can't confirm.")
     case .fresh: print("… and then the \(update.object.items.count) that the server has.")
     }
 }

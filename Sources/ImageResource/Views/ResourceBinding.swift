@@ -131,7 +131,7 @@ public final class ResourceBinding<R: Resource> {
                 switch update.phase {
                 case .stored: self?.preview(token, object: update.object, isPart: false)
                 case .preview: self?.preview(token, object: update.object, isPart: true)
-                case .fresh, .unchanged: self?.finish(token, result: .success(update.object))
+                case .fresh, .unchanged, .stale: self?.finish(token, result: .success(update.object))
                 }
             case .failure(let error): self?.finish(token, result: .failure(error.unwrapped))
             }

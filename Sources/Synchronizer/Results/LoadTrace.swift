@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// Where a response came from.
 public enum LoadSource: String, Sendable, CaseIterable {
-    /// The parsed object was in memory and fresh.
+    /// The parsed object was in memory, and was fresh, or the cache policy accepted it.
     case memory
     /// A stored response was fresh, or the cache policy accepted it.
     case cache
@@ -11,7 +11,8 @@ public enum LoadSource: String, Sendable, CaseIterable {
     case revalidated
     /// The server.
     case network
-    /// A stored response that was stale, but allowed (RFC 9111 §4.2.4, RFC 5861).
+    /// A stored response that was stale, but allowed (RFC 9111 §4.2.4, RFC 5861). Also a stale object in memory, while loads are
+    /// offline (``Synchronizer/isOffline``).
     case stale
 }
 

@@ -11,9 +11,19 @@ public struct ResourceUpdate<Object> {
         /// The current object. The last step.
         case fresh
         /// The stored object is still current: the server has confirmed it, or has sent the same bytes. It is the same object,
-        /// not parsed again. The last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not confirm
-        /// it, but the stored object may be used nevertheless.
+        /// not parsed again. The last step.
         case unchanged
+        /// The stored object, which is stale and which no server has confirmed: loads are offline (``Synchronizer/isOffline``), or
+        /// the server could not confirm it, but it may be used nevertheless. The last step.
+        case stale
+
+        /// Whether no step comes after this one.
+        public var isLast: Bool {
+            switch self {
+            case .stored, .preview: false
+            case .fresh, .unchanged, .stale: true
+            }
+        }
     }
 
     /// The kind of this step.

@@ -22,7 +22,7 @@ enum LoadWay: CaseIterable {
         case .follow:
             return try await withCheckedThrowingContinuation { continuation in
                 synchronizer.followResource(resource) { step in
-                    if case .success(let update) = step, update.phase != .fresh, update.phase != .unchanged { return }
+                    if case .success(let update) = step, !update.phase.isLast { return }
                     continuation.resume(with: step.map(\.object).mapError { $0 as any Error })
                 }
             }

@@ -84,10 +84,17 @@ final class LoadedObject: Sendable {
     func isMade(from fetched: Fetched) -> Bool { bodyChecksum == fetched.bodyChecksum }
 
     /// The trace of a load that this object answers from memory. The age of the response is its lifetime minus the time left.
-    func traceFromMemory(at now: Date) -> LoadTrace {
+    ///
+    /// - Parameter isOffline: evaluated only for a stale object, because it takes a lock.
+    func traceFromMemory(at now: Date, isOffline: @autoclosure () -> Bool) -> LoadTrace {
         var trace = LoadTrace()
-        trace.source = .memory
-        trace.reason = "the parsed object was in memory"
+        if now >= freshUntil, isOffline() {
+            trace.source = .stale
+            trace.reason = "offline, an object of any age in memory is accepted"
+        } else {
+            trace.source = .memory
+            trace.reason = "the parsed object was in memory"
+        }
         trace.lifetime = self.trace.lifetime
         trace.lifetimeRule = self.trace.lifetimeRule
         if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {
@@ -96,10 +103,10 @@ final class LoadedObject: Sendable {
         return trace
     }
 
-    func fromMemory(at now: Date) -> LoadedObject {
+    func fromMemory(at now: Date, isOffline: @autoclosure () -> Bool) -> LoadedObject {
         LoadedObject(
             object: object, cost: cost, run: run, bodyChecksum: bodyChecksum, head: head, freshUntil: freshUntil,
-            trace: traceFromMemory(at: now))
+            trace: traceFromMemory(at: now, isOffline: isOffline()))
     }
 }
 

@@ -112,7 +112,7 @@ final class Prefetcher: Sendable {
         case .waiting(let id): subscriber = id
         case .known(let loaded):
             state.withLock { $0.running[id] = nil }
-            return entry.note(.success(loaded.fromMemory(at: loader.time.now)))
+            return entry.note(.success(loaded.fromMemory(at: loader.time.now, isOffline: loader.isOffline())))
         }
         // Nil if it has finished or was cancelled in the meantime.
         let priority = state.withLock { $0.started(id, as: subscriber) }

@@ -60,10 +60,31 @@ struct OfflineTests {
         #expect(synchronizer.cachedObject(for: resource) == nil)
         synchronizer.isOffline = true
         #expect(synchronizer.cachedObject(for: resource) == Data("a".utf8))
+        let loaded = try await synchronizer.loaded(resource)
+        #expect(loaded.source == .stale && loaded.trace.age == 1_000)
+        let updates = try await updates()
+        #expect(updates.map(\.phase) == [.stale] && updates.map(\.source) == [.stale])
+        #expect(updates.map(\.object) == [Data("a".utf8)])
+    }
+
+    @Test("calls an object fresh only during its lifetime, and never confirmed")
+    func phases() async throws {
+        _ = try await synchronizer.load(resource)
+        synchronizer.isOffline = true
         #expect(try await synchronizer.loaded(resource).source == .memory)
-        var updates: [Data] = []
-        for try await update in synchronizer.updates(of: resource) { updates.append(update.object) }
-        #expect(updates == [Data("a".utf8)])
+        #expect(try await updates().map(\.phase) == [.fresh])
+        bench.clock.advance(by: 1_000)
+        synchronizer.removeAllObjects()
+        let stored = try await updates()
+        #expect(stored.map(\.phase.isLast) == [false, true])
+        #expect(stored.last?.phase == .stale && stored.last?.source == .stale)
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    private func updates() async throws -> [ResourceUpdate<Data>] {
+        var updates: [ResourceUpdate<Data>] = []
+        for try await update in synchronizer.updates(of: resource) { updates.append(update) }
+        return updates
     }
 
     @Test("fails with notCached for all else", arguments: LoadWay.allCases.filter { !$0.isPrefetch })
