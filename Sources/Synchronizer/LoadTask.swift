@@ -36,7 +36,8 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Bytes sent to and received from the network so far; zero for a cache hit.
+    /// Bytes sent to and received from the network so far. If a stored response answers, its whole body counts as received when the
+    /// load ends. Zero for an object in memory.
     public var progress: LoadProgress { state.withLock { $0.progress } }
 
     /// Whether the completion was called or the load was cancelled.

@@ -74,6 +74,9 @@ extension Synchronizer {
         let receiver = LoadReceiver(.progress) { step in
             if case .progressed(let progress) = step { task.note(progress) }
             guard case .finished(let id, let outcome) = step else { return }
+            if case .success(let loaded) = outcome, let progress = task.progress.ended(with: loaded.trace) {
+                task.note(progress)
+            }
             let result = SynchronizerResult(outcome, of: R.self)
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {

@@ -36,10 +36,10 @@ struct CacheDecisionMaker {
         switch request.policy {
         case .reloadIgnoringLocal, .reloadIgnoringLocalAndRemote: return .policy(request.policy)
         case .returnCacheElseLoad, .returnCacheDontLoad, .offline:
-            return directives.asksTheOrigin ? .requestForbidsStored : nil
+            return directives.asksTheOrigin ? .requestConditions : nil
         case .useProtocol, .reloadRevalidating:
-            let forbids = directives.asksTheOrigin || directives.control.contains(.noStore)
-            return forbids ? .requestForbidsStored : nil
+            if directives.asksTheOrigin { return .requestConditions }
+            return directives.control.contains(.noStore) ? .requestNoStore : nil
         }
     }
 

@@ -5,7 +5,8 @@ package enum Explanation: Hashable, Sendable {
     case staleAllowed(Freshness, Permission)
     case mustBeValidated(Freshness, Demand)
     case policy(CachePolicy)
-    case requestForbidsStored
+    case requestNoStore
+    case requestConditions
     case method
     case nothingStored
     case nothingMatches
@@ -41,7 +42,9 @@ extension Explanation: CustomStringConvertible {
             return "stale: \(freshness), allowed \(permission.rawValue)"
         case .mustBeValidated(let freshness, let demand): return "must be validated: \(demand.rawValue), \(freshness)"
         case .policy(let policy): return policy.clause
-        case .requestForbidsStored: return "the request says no-store, or its conditions are for the origin server"
+        case .requestNoStore: return "the request says no-store"
+        case .requestConditions:
+            return "the request has If-Match or If-Unmodified-Since, which only the server can judge"
         case .method: return "responses to this method are not cached"
         case .nothingStored: return "nothing is stored"
         case .nothingMatches: return "the stored responses are for other request fields"

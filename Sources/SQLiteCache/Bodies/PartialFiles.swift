@@ -39,6 +39,10 @@ package struct PartialFiles: Hashable, Sendable {
     }
 
     func path(_ name: String) -> String { folder + "/" + name }
+
+    /// Whether this is the path of a file in this place. A file without a name has the path of the folder.
+    package func contains(path: String) -> Bool { path == folder || path.hasPrefix(self.path(prefix)) }
+
     func recordPath(_ name: String) -> String { path(name) + Self.recordSuffix }
 
     func newName(for urlKey: UInt64) -> String {

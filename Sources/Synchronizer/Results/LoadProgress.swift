@@ -4,7 +4,7 @@ public struct LoadProgress: Hashable, Sendable {
     public var sent: Int
     /// Bytes of the request's body; nil if it has none, or if the length is not known.
     public var expectedToSend: Int?
-    /// Bytes received so far.
+    /// Bytes received so far. When a stored response has answered, the size of its body.
     public var received: Int
     /// Bytes of the whole body; nil if the server did not state it.
     public var expected: Int?
@@ -18,6 +18,14 @@ public struct LoadProgress: Hashable, Sendable {
     /// A response begins.
     mutating func begin(received: Int, expected: Int?) {
         (self.received, self.expected) = (received, expected)
+    }
+
+    /// The last progress of a load that a stored response has answered: its body counts as received. Nil for other loads.
+    func ended(with trace: LoadTrace) -> LoadProgress? {
+        guard [.cache, .revalidated, .stale].contains(trace.source), trace.bytesSaved > 0 else { return nil }
+        var progress = self
+        progress.begin(received: trace.bytesSaved, expected: trace.bytesSaved)
+        return progress
     }
 
     /// The fraction received, from 0 to 1; nil if the length is not known.

@@ -76,6 +76,9 @@ final class ManagedCache: Sendable {
 
     // MARK: - Bodies in files
 
+    /// Whether there is no store.
+    var isMissing: Bool { store == nil }
+
     /// The store if bodies may arrive in its files.
     var files: (any BodyFileStore)? { store as? any BodyFileStore }
 

@@ -42,7 +42,8 @@ extension ManagedFetch {
         if exchange.received.status == 206, exchange.resumption == nil { removePart(of: exchange.step) }
         keepInterrupted(exchange)
         if exchange.received.head != nil {
-            note(.notStored(error is FileError ? .diskFailed : .incomplete), in: &exchange.step)
+            let writing: ResponseStoring.Reason = cache.isMissing ? .noCache : .diskFailed
+            note(.notStored(error is FileError ? writing : .incomplete), in: &exchange.step)
         }
         return .failure(.init(error, context: exchange.step.context))
     }

@@ -52,6 +52,14 @@ struct BodyPlaces: Sendable {
         throw FileError(.noSpace, at: destination.path)
     }
 
+    /// The error that callers get: it names the destination instead of the hidden file beside it.
+    func naming(_ error: any Error) -> any Error {
+        guard let besides, let destination = target.destination, let error = error as? FileError,
+            besides.contains(path: error.path)
+        else { return error }
+        return FileError(error.reason, at: destination.path, code: error.code)
+    }
+
     /// Makes room for a body of one of these lengths. If the cache takes none of them, the body continues in a file outside of the
     /// cache.
     func grow(

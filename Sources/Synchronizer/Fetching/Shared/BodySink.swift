@@ -168,6 +168,7 @@ final class BodySink: @unchecked Sendable {  // `output` is used on `queue` only
             try body()
         } catch {
             if case .open(let file) = output { file.keep() }
+            let error = places.naming(error)
             output = .failed(error)
             failed(error)
         }

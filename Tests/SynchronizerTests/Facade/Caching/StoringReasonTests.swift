@@ -35,6 +35,17 @@ struct StoringReasonTests {
         }
     }
 
+    @Test("a request that no stored response may answer: the reason names the header")
+    func request() async throws {
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(DataResource(url: url))
+        let noStore = DataResource(url: url, headers: ["Cache-Control": "no-store"])
+        #expect(await reason(noStore, synchronizer).hasPrefix("the request says no-store"))
+        let conditions = "the request has If-Match or If-Unmodified-Since, which only the server can judge"
+        let tagged = DataResource(url: url, headers: ["If-Match": "\"1\""])
+        #expect(await reason(tagged, synchronizer).hasPrefix(conditions))
+    }
+
     @Test("if something is stored for another body, the reason is that of the own one", arguments: ["POST", "QUERY"])
     func otherBody(method: String) async throws {
         let synchronizer = bench.synchronizer()

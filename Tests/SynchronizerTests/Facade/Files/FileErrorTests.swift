@@ -161,4 +161,19 @@ struct FileErrorTests {
         #expect(try files.names.isEmpty)
         #expect(files.partials.isEmpty)
     }
+
+    @Test("without a cache name the destination, and blame no cache", arguments: ["", "ETag: \"1\"\r\n"])
+    func noSpaceWithoutCache(fields: String) async throws {
+        let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 4611686018427387904\r\n\r\n"
+        bench.server["/a"] = .script(.text(head + "abc"))
+        let synchronizer = bench.synchronizer { $0.urlCache = nil }
+        await #expect {
+            try await synchronizer.load(files.resource())
+        } throws: { error in
+            guard case .file(let cause, let context)? = error as? SynchronizerError else { return false }
+            return cause.reason == .noSpace && cause.path == files.file().path
+                && context.trace.storing == .notStored(.noCache)
+        }
+        #expect(try files.names.isEmpty)
+    }
 }

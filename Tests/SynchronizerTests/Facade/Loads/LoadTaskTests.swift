@@ -74,6 +74,26 @@ import Testing
         #expect(task.isFinished)
     }
 
+    @Test("ends its progress with the size of a stored body, from the cache and after 304", arguments: [false, true])
+    func stored(isStale: Bool) async throws {
+        let body = Data(repeating: 1, count: 50_000)
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=100", "ETag": "\"1\""]).conditional()
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(resource)
+        synchronizer.removeAllObjects()
+        if isStale { bench.clock.advance(by: 200) }
+        let folder = DisposableDirectory("progress")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = FileResource(url: bench.server.url("/a"), to: folder.url.appendingPathComponent("a"))
+        let tasks = [synchronizer.startLoading(resource) { _ in }, synchronizer.startLoading(file) { _ in }]
+        for task in tasks {
+            var last: LoadProgress?
+            for await progress in task.progressUpdates { last = progress }
+            #expect(last == LoadProgress(received: body.count, expected: body.count))
+            #expect(task.progress == last)
+        }
+    }
+
     @Test("is finished after an error, too")
     func failure() async throws {
         bench.server["/b"] = Reply("no", status: 404)
