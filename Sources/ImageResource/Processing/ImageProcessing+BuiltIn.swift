@@ -100,4 +100,7 @@ extension ImageProcessing {
     public static let greyscale = ImageProcessing(builtIn: "greyscale") { image in
         try image.canvas.edit { try $0.makeGrey() }
     }
+
+    /// Another spelling of ``greyscale``.
+    public static var grayscale: ImageProcessing { greyscale }
 }

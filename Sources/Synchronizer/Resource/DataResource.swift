@@ -16,6 +16,21 @@ public struct DataResource: Resource {
         self.init(request: URLRequest(url: url))
     }
 
+    /// Creates a resource for the bytes at a URL, requested with these headers.
+    public init(url: URL, headers: [String: String]) {
+        self.init(url: url, method: "GET", headers: headers)
+    }
+
+    /// Creates a resource for the bytes of the response to a request without a body.
+    ///
+    /// - Parameters:
+    ///   - url: the URL to send to.
+    ///   - method: the method, such as `GET` or `DELETE`.
+    ///   - headers: headers, such as `Authorization`.
+    public init(url: URL, method: String, headers: [String: String] = [:]) {
+        self.init(request: URLRequest(url: url, method: method, headers: headers))
+    }
+
     /// Creates a resource for the bytes of the response to a request.
     ///
     /// - Parameters:

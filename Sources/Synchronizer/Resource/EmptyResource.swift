@@ -12,9 +12,12 @@ public struct EmptyResource: Resource {
 
     /// Creates a resource for the head of the response to a request with this method.
     public init(url: URL, method: String = "HEAD") {
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        self.init(request: request)
+        self.init(url: url, method: method, headers: [:])
+    }
+
+    /// Creates a resource for the head of the response to a request with this method and these headers, and without a body.
+    public init(url: URL, method: String = "HEAD", headers: [String: String]) {
+        self.init(request: URLRequest(url: url, method: method, headers: headers))
     }
 
     /// Creates a resource for the head of the response to a request with a JSON body, such as a `PUT` that is answered with 204.

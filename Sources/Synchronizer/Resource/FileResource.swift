@@ -25,8 +25,10 @@ import HTTPCaching
 public struct FileResource: Resource {
     /// Where the file goes.
     public let destination: URL
-    /// The largest accepted body, in bytes; `Int.max` by default.
-    public let maximumSize: Int?
+    /// The largest accepted body, in bytes; `Int.max` by default. Nil is no limit, too, and becomes `Int.max`.
+    public var maximumSize: Int? {
+        didSet { if maximumSize == nil { maximumSize = .max } }
+    }
     /// Seconds for which a response without a lifetime of its own may be used; see ``Resource/cacheTime``.
     public var cacheTime: TimeInterval?
     private let content: Boxed<ResourceIdentity>

@@ -25,6 +25,24 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         self.init(request: URLRequest(url: url), decoder: decoder)
     }
 
+    /// Creates a resource for the value at a URL, requested with these headers, and with `Accept: application/json` unless they have
+    /// an `Accept`.
+    public init(url: URL, headers: [String: String], decoder: JSONDecoder? = nil) {
+        self.init(url: url, method: "GET", headers: headers, decoder: decoder)
+    }
+
+    /// Creates a resource for the value in the response to a request without a body, with `Accept: application/json` unless the
+    /// headers have an `Accept`.
+    ///
+    /// - Parameters:
+    ///   - url: the URL to send to.
+    ///   - method: the method, such as `GET` or `DELETE`.
+    ///   - headers: headers, such as `Authorization`.
+    ///   - decoder: see ``init(url:decoder:)``.
+    public init(url: URL, method: String, headers: [String: String] = [:], decoder: JSONDecoder? = nil) {
+        self.init(request: URLRequest(url: url, method: method, headers: headers), decoder: decoder)
+    }
+
     /// Creates a resource for the value in the response to a request, with `Accept: application/json` unless it has an `Accept`.
     ///
     /// - Parameters:
@@ -80,16 +98,23 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
 }
 
 extension URLRequest {
+    /// A request without a body.
+    init(url: URL, method: String, headers: [String: String]) {
+        self.init(url: url)
+        httpMethod = method
+        for (name, value) in headers { setValue(value, forHTTPHeaderField: name) }
+    }
+
     /// A request with a JSON body. The default encoder sorts keys, so that equal values give equal bodies.
     init<Body: Encodable>(
         url: URL, method: String, headers: [String: String], jsonBody body: Body, encoder: JSONEncoder?
     ) throws {
         let sorting = JSONEncoder()
         sorting.outputFormatting = .sortedKeys
-        self.init(url: url)
-        httpMethod = method
+        var fields = headers
+        let hasType = headers.keys.contains { HTTPFields.same($0, FieldName.contentType) }
+        if !hasType { fields[FieldName.contentType] = "application/json" }
+        self.init(url: url, method: method, headers: fields)
         httpBody = try (encoder ?? sorting).encode(body)
-        setValue("application/json", forHTTPHeaderField: FieldName.contentType)
-        for (name, value) in headers { setValue(value, forHTTPHeaderField: name) }
     }
 }

@@ -38,7 +38,7 @@
         func order() async throws {
             let corners = ImageProcessing.roundedCorners(8)
             let border = ImageProcessing.border(.white, width: 3)
-            for steps in [[corners, border], [border, corners], [.blur(radius: 2), .greyscale, .circle], []] {
+            for steps in [[corners, border], [border, corners], [.blur(radius: 2), .grayscale, .circle], []] {
                 let expected = try steps.reduce(try image()) { try ImageProcessing.apply([$1], to: $0) }
                 let whole = try ImageProcessing.apply(steps, to: image())
                 #expect(try await synchronizer.load(resource(steps)) == whole)

@@ -173,7 +173,9 @@ struct FileTests {
         bench.server["/none"] = Reply("no such file", status: 404)
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 1_000 }
         _ = try await synchronizer.load(files.resource())
-        let small = FileResource(url: bench.server.url("/a"), to: files.file("small"), maximumSize: 99_999)
+        var small = FileResource(url: bench.server.url("/a"), to: files.file("small"))
+        #expect(small.maximumSize == .max)
+        small.maximumSize = 99_999
         await #expect {
             _ = try await synchronizer.load(small)
         } throws: { if case SynchronizerError.tooLarge(99_999, _) = $0 { true } else { false } }

@@ -24,4 +24,34 @@ struct JSONResourceTests {
         _ = try await bench.synchronizer().load(resources[1])
         #expect(bench.server.requests.map { $0["Accept"] } == ["application/json"])
     }
+
+    @Test("as DataResource and EmptyResource, takes a method and headers without a body")
+    func headers() {
+        let url = URL(fileURLWithPath: "/")
+        let fields = ["accept": "text/plain", "X-A": "1"]
+        let requests = [
+            JSONResource<[Int]>(url: url, headers: fields).request(), DataResource(url: url, headers: fields).request(),
+            EmptyResource(url: url, headers: fields).request(),
+            JSONResource<[Int]>(url: url, method: "DELETE", headers: fields).request(),
+            DataResource(url: url, method: "DELETE", headers: fields).request(),
+            EmptyResource(url: url, method: "DELETE", headers: fields).request(),
+        ]
+        #expect(requests.map(\.httpMethod) == ["GET", "GET", "HEAD", "DELETE", "DELETE", "DELETE"])
+        #expect(
+            requests.allSatisfy {
+                $0.value(forHTTPHeaderField: "Accept") == "text/plain" && $0.value(forHTTPHeaderField: "X-A") == "1"
+                    && $0.httpBody == nil
+            })
+        #expect(accept(JSONResource(url: url, method: "DELETE")) == "application/json")
+        #expect([url].map(DataResource.init(url:)).map(\.identity) == [DataResource(url: url, method: "GET").identity])
+    }
+
+    @Test("replaces the Content-Type of a JSON body by that of the headers, however it is written")
+    func contentType() throws {
+        let url = URL(fileURLWithPath: "/")
+        let own = try JSONResource<[Int]>(url: url, headers: ["content-type": "application/x"], body: [1]).request()
+        #expect(own.value(forHTTPHeaderField: "Content-Type") == "application/x")
+        let usual = try JSONResource<[Int]>(url: url, body: [1]).request()
+        #expect(usual.value(forHTTPHeaderField: "Content-Type") == "application/json")
+    }
 }
