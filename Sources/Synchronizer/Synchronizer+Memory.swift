@@ -121,6 +121,7 @@ extension Synchronizer {
     /// on the main thread.
     ///
     /// Loads in flight continue for their subscribers. No load coalesces with them any more, and their responses are not kept.
+    /// Cookies and credentials of the session stay: the guide “Authentication” shows how to remove them.
     ///
     /// If other synchronizers share the cache, it does not store the responses to their loads in flight either. But those
     /// synchronizers keep their objects in memory, and their later loads may coalesce with their loads in flight.
