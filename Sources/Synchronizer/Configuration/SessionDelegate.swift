@@ -5,7 +5,8 @@ import HTTPCaching
 ///
 /// By default it injects a lifetime of `cacheTime` seconds into successful responses that have neither `Cache-Control`
 /// nor `Expires`. A resource may have a `cacheTime` of its own (``Resource/cacheTime``). If neither the resource nor the delegate
-/// has one, that of the configuration applies (``Synchronizer/Configuration/cacheTime``). It answers challenges from the configuration's `URLCredentialStorage`.
+/// has one, that of the configuration applies (``Synchronizer/Configuration/cacheTime``). It answers challenges from the
+/// configuration's `URLCredentialStorage`.
 ///
 /// On Apple's systems `URLSession` calls `willCacheResponse` before it stores a response in its `URLCache`. In managed mode,
 /// and always on Linux, the synchronizer calls the same method. Subclass it to decide otherwise: pass another response or

@@ -78,9 +78,9 @@ extension Synchronizer {
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 
         /// Whether loads request the ``Resource/lowDataURL`` of their resource, if it has one. Set it where the network is slow or
-        /// expensive. Loads then request the smaller version even if the full version is stored. Apple's systems know which networks
-        /// are constrained. There, in Low Data Mode, the smaller version is loaded even if this is false, unless the response with
-        /// the full version is stored. Use this property on Apple's systems only to save data in other cases.
+        /// expensive. Loads then request the smaller version even if the full version is stored. Apple's systems know which
+        /// networks are constrained. There, in Low Data Mode, the smaller version is loaded even if this is false, unless the
+        /// response with the full version is stored. Use this property on Apple's systems only to save data in other cases.
         public var usesLowDataURLs = false
 
         /// How processes that share the cache send one request for a response that several of them need. Nil: each process sends

@@ -23,9 +23,9 @@ public struct SynchronizerEvent: Sendable {
         case sent
         /// A redirect is followed.
         case redirected(to: URL)
-        /// The head of a response has arrived from the network, and its body follows. In managed mode the status is 200–299: there is
-        /// no such event for another status (``failed(_:)`` has the response), for a 304 (``cached(_:)``), or for the rest of a body
-        /// whose beginning had arrived before.
+        /// The head of a response has arrived from the network, and its body follows. In managed mode the status is 200–299: there
+        /// is no such event for another status (``failed(_:)`` has the response), for a 304 (``cached(_:)``), or for the rest of a
+        /// body whose beginning had arrived before.
         case response(URLResponse)
         /// This many bytes of a body arrived from the network.
         case data(Int)

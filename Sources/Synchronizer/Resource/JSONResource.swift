@@ -25,8 +25,8 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         self.init(request: URLRequest(url: url), decoder: decoder)
     }
 
-    /// Creates a resource for the value at a URL, requested with these headers, and with `Accept: application/json` unless they have
-    /// an `Accept`.
+    /// Creates a resource for the value at a URL, requested with these headers, and with `Accept: application/json` unless they
+    /// have an `Accept`.
     public init(url: URL, headers: [String: String], decoder: JSONDecoder? = nil) {
         self.init(url: url, method: "GET", headers: headers, decoder: decoder)
     }

@@ -20,9 +20,11 @@ import Foundation
 /// may be larger than memory. The limit of the configuration still applies: to allow larger bodies, set
 /// ``Resource/maximumSize``.
 ///
-/// Not every load runs a parser. A load that memory answers gets the object of an earlier load, and coalesced loads share the parser
-/// of one of them. So everything that the caller needs must be in the object. A parser that is slower than the network slows the transfer down. A transfer that is resumed or
-/// repeated, and a stored response, get a new parser, which parses from the first byte.
+/// Not every load runs a parser. A load that memory answers gets the object of an earlier load, and coalesced loads share the
+/// parser of one of them. So everything that the caller needs must be in the object.
+///
+/// A parser that is slower than the network slows the transfer down. A transfer that is resumed or repeated, and a stored
+/// response, get a new parser, which parses from the first byte.
 public protocol StreamingResource<ParsedObject>: Resource {
     /// The type of the parser.
     associatedtype Parser: StreamParser<ParsedObject>
