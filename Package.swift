@@ -222,8 +222,8 @@ let package = Package(
         .testTarget(
             name: "CurlSessionTests",
             dependencies: [
-                "CurlSession", "HTTPCaching", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport",
-                "TestTraits", "CSendHook",
+                "CurlSession", "HTTPCaching", "Synchronizer", "SynchronizerSupport", "ScriptedServer", "HostileServer",
+                "TestSupport", "TestTraits", "CSendHook",
             ],
             swiftSettings: settings),
         // Holds up libcurl between what it sends and what it receives.

@@ -19,6 +19,8 @@ typedef curl_socket_t (*synchronizer_curl_open)(void *context, curlsocktype purp
 typedef int (*synchronizer_curl_close)(void *context, curl_socket_t socket);
 typedef int (*synchronizer_curl_lookup)(void *state, void *reserved, void *context);
 typedef int (*synchronizer_curl_request)(void *context, char *peer, char *own, int peer_port, int own_port);
+typedef CURLcode (*synchronizer_curl_tls)(CURL *easy, void *settings, void *context);
+typedef void (*synchronizer_tls_event)(const void *tls, int event, int value);
 typedef int (*synchronizer_curl_debug)(CURL *easy, curl_infotype type, char *bytes, size_t size, void *context);
 typedef int (*synchronizer_curl_progress)(
     void *context, curl_off_t to_receive, curl_off_t received, curl_off_t to_send, curl_off_t sent);
@@ -48,6 +50,10 @@ static inline CURLcode synchronizer_setopt_lookup(CURL *easy, synchronizer_curl_
 }
 static inline CURLcode synchronizer_setopt_request(CURL *easy, synchronizer_curl_request function) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+}
+static inline CURLcode synchronizer_setopt_tls(CURL *easy, synchronizer_curl_tls function, void *context) {
+    curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
 }
 static inline CURLcode synchronizer_setopt_progress(CURL *easy, synchronizer_curl_progress function, void *context) {
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
@@ -170,6 +176,38 @@ static inline bool synchronizer_negotiated_http2(CURL *easy) {
         return true;
     }
     return name.size == 2 && name.bytes[0] == 'h' && name.bytes[1] == '2';
+}
+
+/// An index at which each `SSL_CTX` of OpenSSL can keep a pointer of ours; -1 if libcurl uses another TLS library.
+static inline int synchronizer_tls_index(void) {
+    CURL *easy = curl_easy_init();
+    curl_sslbackend library = CURLSSLBACKEND_NONE;
+    if (easy) synchronizer_tls(easy, &library);
+    curl_easy_cleanup(easy);
+    int (*new_index)(int, long, void *, void *, void *, void *) =
+        (int (*)(int, long, void *, void *, void *, void *))dlsym(0, "CRYPTO_get_ex_new_index");
+    if (library != CURLSSLBACKEND_OPENSSL || !new_index) return -1;
+    return new_index(1 /* CRYPTO_EX_INDEX_SSL_CTX */, 0, 0, 0, 0, 0);
+}
+
+/// Has OpenSSL call a function for the events of the connections of an `SSL_CTX`, which keeps a pointer for it.
+static inline void synchronizer_report_tls(void *settings, int index, void *context, synchronizer_tls_event function) {
+    int (*keep)(void *, int, void *) = (int (*)(void *, int, void *))dlsym(0, "SSL_CTX_set_ex_data");
+    void (*report)(void *, synchronizer_tls_event) =
+        (void (*)(void *, synchronizer_tls_event))dlsym(0, "SSL_CTX_set_info_callback");
+    if (keep && report && keep(settings, index, context) == 1) report(settings, function);
+}
+
+/// The pointer that the `SSL_CTX` of a connection keeps; null if there is none.
+static inline void *synchronizer_tls_context(const void *tls, int index) {
+    void *(*settings)(const void *) = (void *(*)(const void *))dlsym(0, "SSL_get_SSL_CTX");
+    void *(*kept)(const void *, int) = (void *(*)(const void *, int))dlsym(0, "SSL_CTX_get_ex_data");
+    return index >= 0 && settings && kept ? kept(settings(tls), index) : 0;
+}
+
+/// Whether an event is that an alert has arrived with which the peer closes the connection.
+static inline bool synchronizer_is_closure(int event, int value) {
+    return event == 0x4004 /* SSL_CB_READ_ALERT */ && (value & 0xFF) == 0 /* SSL_AD_CLOSE_NOTIFY */;
 }
 
 static inline int synchronizer_port(const struct sockaddr_storage *address) {

@@ -17,11 +17,23 @@
             public var wantsClientCertificate = false
             /// The protocol that it chooses: HTTP/2 or HTTP/1.1.
             public var speaksHTTP2 = false
+            /// How it closes a connection that the server behind has closed.
+            public var ending = Ending.alert
             /// The port of the server behind; nil for the one that the relay was made for.
             public var upstream: UInt16?
 
             /// A good certificate, for all clients, over HTTP/1.1.
             public init() {}
+        }
+
+        /// How a connection ends.
+        public enum Ending: Sendable, CaseIterable {
+            /// With an alert, as it should.
+            case alert
+            /// Without an alert, as if a stranger had closed it.
+            case silence
+            /// In the middle of a record.
+            case record
         }
 
         /// The connections so far.
@@ -109,11 +121,13 @@
             }
             whenTrusted()
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
-            while copy(connection, &buffer) {}
+            while copy(connection, &buffer, options.ending) {}
         }
 
         /// Copies what either side has sent. False at the end.
-        private func copy(_ connection: OpenSSL.Object?, _ buffer: inout [UInt8]) -> Bool {
+        private func copy(
+            _ connection: OpenSSL.Object?, _ buffer: inout [UInt8], _ ending: TLSRelay.Ending
+        ) -> Bool {
             var waiting = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let hasMore = library.pending(connection) > 0
             guard hasMore || poll(&waiting, 2, -1) > 0 else { return false }
@@ -124,10 +138,18 @@
             guard waiting[1].revents != 0 else { return true }
             let count = read(server, &buffer, buffer.count)
             guard count > 0 else {
-                if count == 0 { _ = library.shutdown(connection) } else { Descriptor.resetWhenClosed(client) }
+                if count == 0 { end(connection, ending) } else { Descriptor.resetWhenClosed(client) }
                 return false
             }
             return library.write(connection, buffer, Int32(count)) > 0
+        }
+
+        private func end(_ connection: OpenSSL.Object?, _ ending: TLSRelay.Ending) {
+            switch ending {
+            case .alert: _ = library.shutdown(connection)
+            case .silence: break
+            case .record: _ = Descriptor.writeAll(client, [0x17, 3, 3, 0, 100, 1, 2, 3])  // 3 of 100 bytes
+            }
         }
     }
 #endif

@@ -21,6 +21,15 @@ extension ConnectionPool {
         }
     }
 
+    /// Notes that the server has said over TLS that it closes a connection.
+    func wasClosed(_ tls: UnsafeRawPointer) {
+        for transfer in active.values {
+            if case .awaited = transfer.closure, transfer.tls.map(UnsafeRawPointer.init) == tls {
+                transfer.closure = .announced
+            }
+        }
+    }
+
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
         if let transfer = easy.flatMap({ active[$0] }) {
             if events != 0 { transfer.waits(on: socket) }

@@ -136,6 +136,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     func finish(_ transfer: Transfer, error: URLError?) {
         engine.assertIsCurrent()
         transfer.collectMetrics(isFinal: true)
+        let error = error ?? transfer.truncation
         let tunnelSchemes = transfer.tunnelSchemes
         remove(transfer)
         transfer.ended(error, tunnelSchemes: tunnelSchemes)

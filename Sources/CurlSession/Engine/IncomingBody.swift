@@ -45,8 +45,11 @@ struct IncomingBody {
     /// Whether the whole body has arrived. False if only the end of the connection says where the body ends.
     var hasArrived: Bool { chunks.map(\.hasEnded) ?? (missing == 0) }
 
+    /// Whether only the end of the connection says where the body ends.
+    var endsWithConnection: Bool { chunks == nil && missing == nil }
+
     /// Whether the whole body may have arrived: no bytes are missing of which the head tells.
-    var mayHaveArrived: Bool { hasArrived || chunks == nil && missing == nil }
+    var mayHaveArrived: Bool { hasArrived || endsWithConnection }
 
     /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
     mutating func nextPart(

@@ -68,9 +68,18 @@ extension Transfer {
             return false
         }
         connection = isMultiplexed ? .multiplexed : .exclusive(ports)
+        noteTLS()
         noteProgress()
         sent = 0
         return true
+    }
+
+    /// Begins to wait for the server's closure alert, if the connection of HTTP/1 is one of TLS.
+    private func noteTLS() {
+        var library = CURLSSLBACKEND_NONE
+        tls = exchange.isEncrypted ? easy.flatMap { synchronizer_tls($0, &library) } : nil
+        guard case .exclusive = connection, let tls, ClosureAlerts.areReported(tls) else { return closure = .unknown }
+        closure = .awaited
     }
 
     /// Why the request must not be sent again; nil if it may be sent.

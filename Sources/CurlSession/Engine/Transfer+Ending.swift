@@ -76,6 +76,13 @@ extension Transfer {
         pool.reconsiderDeadline(of: self)
     }
 
+    /// The error for a response that libcurl takes for complete, but that anyone on the way may have cut short (RFC 9112 §9.8):
+    /// it ends with the connection, and the server has not said over TLS that it closes the connection. Nil for others.
+    var truncation: URLError? {
+        guard case .awaited = closure, exchange.method != "HEAD", body.endsWithConnection else { return nil }
+        return URLError(.networkConnectionLost, because: "the connection ended without TLS's closure alert")
+    }
+
     /// The error for libcurl's result; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }

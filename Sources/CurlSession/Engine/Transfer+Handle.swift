@@ -59,6 +59,7 @@ extension Transfer {
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
         if let proxy = exchange.proxy { use(proxy, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
+        if exchange.isEncrypted { ClosureAlerts.report(to: pool, from: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(on: easy)
     }

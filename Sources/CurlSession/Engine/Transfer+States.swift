@@ -14,6 +14,14 @@ extension Transfer {
         case lost(mayHaveRequest: Bool)
     }
 
+    /// Whether the server has said over TLS that it closes the connection.
+    enum Closure {
+        /// There is no TLS, no report of it, or a connection that requests share.
+        case unknown
+        case awaited
+        case announced
+    }
+
     /// What libcurl does with the body of the request.
     enum Sending {
         case active

@@ -42,6 +42,10 @@ final class Transfer {
     var body = IncomingBody()
     private var discarded = 0
     var connection = Connection.none
+    /// The TLS library's object for the connection on which libcurl last began to send the request; nil without TLS. It must not be
+    /// used, because libcurl may have freed it.
+    var tls: UnsafeMutableRawPointer?
+    var closure = Closure.unknown
     var sending = Sending.active
     /// The bytes of the body that libcurl has taken.
     var sent: Int64 = 0
