@@ -44,6 +44,10 @@ extension Transfer {
         _ = synchronizer_setopt_request(easy, requestCallback)
     }
 
+    /// Enough for the largest head of HTTP/2 that libcurl 7.88 takes, which is 128 KB as lines of HTTP/1, and for the part of the
+    /// body that arrives with it. A larger buffer costs nothing, because the kernel provides only the pages that are used.
+    private static let roomForHead = 384 << 10
+
     /// The transfer as libcurl passes it to the callbacks.
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -55,11 +59,14 @@ extension Transfer {
         _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, message)
+        if exchange.isEncrypted { ClosureAlerts.report(to: pool, from: easy) }
         if exchange.isSecure { pool.options.tls.pin(exchange.url.host.flatMap(HostName.canonical), on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
+        if exchange.isSecure, CurlVersion.needsRoomForHeads {
+            _ = synchronizer_setopt_long(easy, CURLOPT_BUFFERSIZE, Self.roomForHead)
+        }
         if let proxy = exchange.proxy { use(proxy, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
-        if exchange.isEncrypted { ClosureAlerts.report(to: pool, from: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(on: easy)
     }

@@ -119,5 +119,7 @@ enum CurlVersion {
     static let number = info.map { String(cString: $0.version) } ?? ""
     /// Whether a paused stream of HTTP/2 stops its connection.
     static let pausesConnections = (info?.version_num ?? 0) < 0x080100
+    /// Whether libcurl loses the rest of a head of HTTP/2 that does not fit into its buffer, so that the transfer hangs or fails.
+    static let needsRoomForHeads = (info?.version_num ?? 0) < 0x080100
     static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0
 }
