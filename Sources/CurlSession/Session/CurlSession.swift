@@ -86,7 +86,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     // MARK: Data tasks
 
     public override func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        isForFoundation(request) ? super.dataTask(with: request) : task(request)
+        foundationTask(request) { super.dataTask(with: request) } ?? task(request)
     }
 
     public override func dataTask(with url: URL) -> URLSessionDataTask {
@@ -97,9 +97,8 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        isForFoundation(request)
-            ? super.dataTask(with: request, completionHandler: completionHandler)
-            : task(request, handler: completionHandler)
+        foundationTask(request) { super.dataTask(with: request, completionHandler: completionHandler) }
+            ?? task(request, handler: completionHandler)
     }
 
     public override func dataTask(
@@ -111,36 +110,37 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
     // MARK: Upload tasks
 
     public override func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        isForFoundation(request)
-            ? super.uploadTask(with: request, from: bodyData) : upload(request, body: .data(bodyData))
+        foundationTask(request) { super.uploadTask(with: request, from: bodyData) }
+            ?? upload(request, body: .data(bodyData))
     }
 
     public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        isForFoundation(request)
-            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, body: .file(fileURL))
+        foundationTask(request) { super.uploadTask(with: request, fromFile: fileURL) }
+            ?? upload(request, body: .file(fileURL))
     }
 
     /// The session asks the delegate for the body with `urlSession(_:task:needNewBodyStream:)`.
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        isForFoundation(request) ? super.uploadTask(withStreamedRequest: request) : upload(request, body: .asked)
+        foundationTask(request) { super.uploadTask(withStreamedRequest: request) } ?? upload(request, body: .asked)
     }
 
     public override func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        isForFoundation(request)
-            ? super.uploadTask(with: request, from: bodyData ?? Data(), completionHandler: completionHandler)
-            : upload(request, body: .data(bodyData ?? Data()), handler: completionHandler)
+        let body = bodyData ?? Data()
+        return foundationTask(request) {
+            super.uploadTask(with: request, from: body, completionHandler: completionHandler)
+        } ?? upload(request, body: .data(body), handler: completionHandler)
     }
 
     public override func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        isForFoundation(request)
-            ? super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
-            : upload(request, body: .file(fileURL), handler: completionHandler)
+        foundationTask(request) {
+            super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
+        } ?? upload(request, body: .file(fileURL), handler: completionHandler)
     }
 
     // MARK: Tasks
@@ -180,6 +180,15 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
 
     private func created(_ task: URLSessionDataTask, with core: TaskCore) {
         tasks.withLock { $0.created(task, with: core) }
+    }
+
+    /// Creates a task of Foundation's session, if that session serves the request. Nil for another request. Nil, too, if the
+    /// session is invalid: then Foundation would end the process. Foundation's session stays valid until `create` has returned.
+    private func foundationTask<Task>(_ request: URLRequest, _ create: () -> Task) -> Task? {
+        guard isForFoundation(request) else { return nil }
+        let isAccepted = tasks.withLock { $0.count().isAccepted }
+        defer { if let invalidation = tasks.withLock({ $0.uncount() }) { finish(invalidation) } }
+        return isAccepted ? create() : nil
     }
 
     /// Whether Foundation's session serves a request.

@@ -61,6 +61,12 @@ struct TaskTable {
     mutating func ended(_ core: TaskCore) -> Invalidation? {
         new[ObjectIdentifier(core)] = nil
         running[ObjectIdentifier(core)] = nil
+        return uncount()
+    }
+
+    /// Undoes `count`.
+    /// - Returns: As `ended`.
+    mutating func uncount() -> Invalidation? {
         outstanding -= 1
         return finishIfDone()
     }
