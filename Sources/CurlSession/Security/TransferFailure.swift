@@ -51,7 +51,7 @@ struct TransferFailure: Sendable, Hashable {
             // libcurl 7.88 reports the first two for a head that begins with a continuation line, and for a line of more than
             // 100 KB. For such a line, libcurl 8.6 and later report `tooLarge`.
             .badServerResponse
-        case CURLE_RECV_ERROR where connectStatus >= 300: .cannotConnectToHost
+        case CURLE_RECV_ERROR where connectStatus != 0 && !(200..<300).contains(connectStatus): .cannotConnectToHost
         case CURLE_RECV_ERROR where message.contains("Too large response headers"): .dataLengthExceedsMaximum
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:

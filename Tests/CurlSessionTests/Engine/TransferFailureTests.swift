@@ -75,6 +75,8 @@ import Testing
         Case(CURLE_RECV_ERROR, says: "Recv failure: Connection reset by peer", .networkConnectionLost),
         Case(CURLE_RECV_ERROR, connect: 407, .userAuthenticationRequired),
         Case(CURLE_RECV_ERROR, connect: 503, .cannotConnectToHost),
+        Case(CURLE_RECV_ERROR, connect: 100, .cannotConnectToHost),
+        Case(CURLE_RECV_ERROR, connect: 200, .networkConnectionLost),
         Case(CURLE_RECV_ERROR, says: "Too large response headers: 307201 > 307200", .dataLengthExceedsMaximum),
         Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Unsupported response code in HTTP response", .badServerResponse),
         Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Received HTTP/0.9 when not allowed", .badServerResponse),
