@@ -30,6 +30,8 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
     let disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)?
     let receiving: (@Sendable (URLSessionTask, Data) -> Void)?
     let streaming: (@Sendable () -> InputStream?)?
+    /// What is done when the session asks for a body; nil answers with `streaming`.
+    let asking: (@Sendable (@escaping @Sendable (InputStream?) -> Void) -> Void)?
     /// What is answered to a challenge; nil has the session decide.
     let challenging: Challenging?
     typealias Challenging =
@@ -40,10 +42,11 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
         disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)? =
             nil,
         receiving: (@Sendable (URLSessionTask, Data) -> Void)? = nil, streaming: (@Sendable () -> InputStream?)? = nil,
+        asking: (@Sendable (@escaping @Sendable (InputStream?) -> Void) -> Void)? = nil,
         challenging: Challenging? = nil
     ) {
         (self.redirecting, self.disposing, self.receiving) = (redirecting, disposing, receiving)
-        self.streaming = streaming
+        (self.streaming, self.asking) = (streaming, asking)
         self.challenging = challenging
     }
 
@@ -116,7 +119,7 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         notes.withLock { $0.calls.append(.needsBody) }
-        completionHandler(streaming?())
+        if let asking { asking(completionHandler) } else { completionHandler(streaming?()) }
     }
 
     func urlSession(

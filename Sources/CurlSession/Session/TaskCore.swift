@@ -75,7 +75,7 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     var isSuspendedOnEngine = false
     var redirects = 0
     var authentication = TaskAuthentication()
-    /// Set when the task's first request is sent or queued.
+    /// Set when the task's first request is sent or queued, or when the delegate is asked for its body.
     private(set) lazy var resourceDeadline =
         EngineClock.nanoseconds(pool.options.resourceLimit).map { pool.engine.now + $0 } ?? .max
 
@@ -133,6 +133,8 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         guard isAccepted, pool.isAlive else { return fail(URLError(.cancelled)) }
         let body = uploadBody ?? RequestBody(of: originalRequest)
         if case .asked = body {
+            // First, because the delegate may decide at once.
+            pool.perform { [self] in pool.startDecisionTimeout(self) }
             if post(.needsBodyStream) { pool.executor.drain([self]) }
             return
         }

@@ -130,6 +130,18 @@ extension Engine {
         #expect(bench.recorder.body.isEmpty)
     }
 
+    @Test func `a delegate that never gives the first body does not keep an upload from its end`() async throws {
+        let clock = TimedEngine()
+        let recorder = Recorder(asking: { _ in })
+        let bench = try Bench(recorder, timed: clock) { $0.timeoutIntervalForResource = 20 }
+        bench.session.uploadTask(withStreamedRequest: URLRequest(url: bench.server.url())).resume()
+        while bench.recorder.calls.isEmpty { await Task.yield() }
+        await clock.settle()
+        clock.advance(21)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.needsBody, .end(.timedOut)])
+    }
+
     /// With an HTTP proxy, libcurl counts the connections to the proxy.
     @Test func `a task that waits for a connection to a proxy does not time out`() async throws {
         let clock = TimedEngine()
