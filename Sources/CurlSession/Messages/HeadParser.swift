@@ -26,7 +26,8 @@ import Foundation
 /// | more than 256 KB in all heads and trailers of an exchange, more than 64 interim heads | error |
 ///
 /// libcurl itself (7.88) fails the transfer before this parser sees a line without a colon, a NUL, a line of more than
-/// 100 KB, a continuation line after the status line, or a status or version that it does not know.
+/// 100 KB, a trailer line of more than 4 KB in chunks, a continuation line after the status line, or a status or version that it
+/// does not know.
 struct HeadParser: Sendable {
     /// The head that a line completed.
     enum Event: Sendable, Hashable {
