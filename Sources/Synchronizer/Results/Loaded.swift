@@ -23,7 +23,10 @@ public struct Loaded<Object> {
     ///
     /// If the object came from memory or from the cache, `Age` is the current one (RFC 9111 §4), and fields that belong to the
     /// connection are missing (§3.1).
-    public var response: URLResponse { (source == .memory ? head.reused(atAge: trace.age) : head).urlResponse }
+    public var response: URLResponse {
+        // A stale object may come from memory, too.
+        ([.memory, .stale].contains(source) ? head.reused(atAge: trace.age) : head).urlResponse
+    }
 }
 
 extension Loaded: Sendable where Object: Sendable {}
