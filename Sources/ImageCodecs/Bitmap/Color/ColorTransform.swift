@@ -160,15 +160,14 @@ final class ColorTransform {
 
 extension ColorTransform {
     /// The latest profiles. The images of a list often have the same one.
-    private static let known = Locked([(profile: Data, effect: Effect)]())
+    private static let known = Locked([(profile: [UInt8], effect: Effect)]())
 
     /// The effect of a profile that is not CMYK; none if it is corrupt.
     static func effect(of profile: ByteReader) -> Effect {
         guard (128...largestProfile).contains(profile.count) else { return .none }
-        let data = Data(profile.bytes)
-        if let known = known.withLock({ $0.first { $0.profile == data } }) { return known.effect }
+        if let known = known.withLock({ $0.first { $0.profile.elementsEqual(profile.bytes) } }) { return known.effect }
         let effect = ColorTransform(profile, model: profile.has("GRAY", at: 16) ? .grey : .rgb)?.effect ?? .none
-        known.withLock { $0 = [(data, effect)] + $0.prefix(7) }
+        known.withLock { $0 = [(Array(profile.bytes), effect)] + $0.prefix(7) }
         return effect
     }
 }
