@@ -13,6 +13,8 @@ public struct CacheRequest: Hashable, Sendable {
     /// Whether the request is a query with a body (`QUERY`, or a GraphQL query by `POST`), whose responses may be reused for the
     /// same body.
     package private(set) var isReusable = false
+    /// The method under which responses to the request are stored.
+    package var storedMethod: String { isReusable ? method : "GET" }
 
     package init(
         url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),

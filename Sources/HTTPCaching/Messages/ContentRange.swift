@@ -6,6 +6,7 @@ extension StoredResponse.Part {
             guard scanner.take("bytes "), let first = scanner.number(), scanner.take("-"), let last = scanner.number(),
                 first <= last, last < Int.max, scanner.take("/")
             else { return nil }
+            // Without a number it is as invalid as a length of 0.
             let length = scanner.take("*") ? nil : scanner.number() ?? 0
             if let length, length <= last { return nil }
             scanner.skipWhitespace()

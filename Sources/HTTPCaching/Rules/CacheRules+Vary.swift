@@ -59,25 +59,24 @@ extension CacheRules {
     ) -> [Int] {
         let names = ResponseFacts(newer).varyNames
         guard !names.isEmpty, !candidates.isEmpty else { return [] }
-        let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
-        return candidates.indices.filter { index in
-            !knows(names, of: candidates[index])
-                && selects(candidates[index], for: request, siblingVary: siblingVary)
-        }
+        return selected(by: request, among: candidates).filter { !knows(names, of: candidates[$0]) }
     }
 
-    /// The positions of the stored responses that the server's answer to a request shows to be outdated: they could have answered
-    /// the request, but the server has sent another response (§4.3.3). If that response is not stored, they must not outlive it.
-    package static func outdated(
-        by status: Int, to request: CacheRequest, among candidates: [StoredResponse]
-    ) -> [Int] {
-        guard request.method == "GET" || request.isReusable, describesResource(status), !forbidsStoring(request)
-        else { return [] }
+    /// The positions of the candidates that the fields of a request select.
+    private static func selected(by request: CacheRequest, among candidates: [StoredResponse]) -> [Int] {
         let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
-        return candidates.indices.filter { index in
-            candidates[index].method == (request.isReusable ? request.method : "GET")
-                && selects(candidates[index], for: request, siblingVary: siblingVary)
-        }
+        return candidates.indices.filter { selects(candidates[$0], for: request, siblingVary: siblingVary) }
+    }
+
+    /// Whether the server's answer to a request shows that stored responses to it are outdated: the server has sent another
+    /// response (§4.3.3). If that response is not stored, they must not outlive it.
+    package static func outdatesStored(_ status: Int, answering request: CacheRequest) -> Bool {
+        (request.method == "GET" || request.isReusable) && describesResource(status) && !forbidsStoring(request)
+    }
+
+    /// The positions of the stored responses that could have answered the request, which are then outdated.
+    package static func outdated(for request: CacheRequest, among candidates: [StoredResponse]) -> [Int] {
+        selected(by: request, among: candidates).filter { candidates[$0].method == request.storedMethod }
     }
 
     /// Whether a response with this status tells what the resource is now. Others are about the request (its conditions, its range,

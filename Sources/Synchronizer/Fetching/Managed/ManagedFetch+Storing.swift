@@ -43,7 +43,7 @@ extension ManagedFetch {
         guard received.status != 206 || part != nil else { return .none(.status) }
         var response = StoredResponse(
             url: exchange.step.cacheRequest.url,
-            method: exchange.step.cacheRequest.isReusable ? exchange.step.cacheRequest.method : "GET",
+            method: exchange.step.cacheRequest.storedMethod,
             selectingFields: HTTPFields(),
             status: received.status, fields: received.fields, requestTime: exchange.requestTime,
             responseTime: received.time, part: part)
@@ -180,11 +180,12 @@ extension ManagedFetch {
 
     /// Removes the entries that are older than a response that is not stored.
     func removeOutdated(by exchange: Exchange) {
-        guard exchange.received.head?.isHTTP == true else { return }
+        let request = exchange.step.cacheRequest
+        guard exchange.received.head?.isHTTP == true,
+            CacheRules.outdatesStored(exchange.received.status, answering: request)
+        else { return }
         let siblings = siblings(of: exchange)
-        guard !siblings.isEmpty else { return }
-        let outdated = CacheRules.outdated(
-            by: exchange.received.status, to: exchange.step.cacheRequest, among: siblings.map(\.response))
+        let outdated = CacheRules.outdated(for: request, among: siblings.map(\.response))
         for index in outdated where siblings[index].response.requestTime <= exchange.requestTime {
             cache.remove(siblings[index])
         }

@@ -71,23 +71,13 @@ extension Loader {
         case .notStored(let reason):
             if isObserved { updateDownload(id, of: handle) { $0.note(.notStored(reason), of: id) } }
         case .finished(let result):
-            forgetOutdated(by: result, of: id)
+            if let newer = NewerResponse(result, for: state.withLock { $0.downloads[id]?.job.objectKey }) {
+                memory.forgetOutdated(newer)
+            }
             updateDownload(id, of: handle) { state in
                 state.fetchEnded(id, with: result, at: time.now, jitter: .random(in: 0...1))
             }
         }
-    }
-
-    /// Forgets objects in memory if the response comes from the network: a cache must use the most recent response (RFC 9111 §4).
-    private func forgetOutdated(by result: Result<Fetched, SynchronizerError>, of id: Machine.DownloadID) {
-        let newer: NewerResponse?
-        switch result {
-        case .success(let fetched): newer = NewerResponse(fetched)
-        case .failure(let error): newer = NewerResponse(error)
-        }
-        guard var newer, let job = state.withLock({ $0.downloads[id]?.job }) else { return }
-        newer.key = job.objectKey
-        memory.forgetOutdated(newer)
     }
 
     /// Fails a load whose file can't be put at its destination, before anything is transferred, unless other parses share the

@@ -1,38 +1,38 @@
 import HTTPCaching
 
-/// A response from the network, for the objects in memory that were made from older responses to the same request.
+/// A response from the network, for the objects in memory that were made from older responses to the same request: a cache must use
+/// the most recent response (RFC 9111 §4).
 struct NewerResponse: Sendable {
-    /// The key of the object that is made from it; nil if the request is never coalesced.
-    var key: ObjectKey?
+    private let key: ObjectKey
     private let head: ResponseHead
     /// Nil after an error: then no object stays.
     private let fetched: Fetched?
 
     /// Nil if the response does not come from the network, or does not tell what the resource is now.
-    init?(_ fetched: Fetched) {
-        guard fetched.trace.source == .network, CacheRules.describesResource(fetched.response.status) else {
+    ///
+    /// - Parameter key: that of the object that is made from the response; nil if the request is never coalesced.
+    init?(_ result: Result<Fetched, SynchronizerError>, for key: @autoclosure () -> ObjectKey?) {
+        let (head, source): (ResponseHead?, LoadSource?)
+        switch result {
+        case .success(let fetched): (head, source) = (fetched.response, fetched.trace.source)
+        case .failure(.status(_, let context)): (head, source) = (context.head, context.trace.source)
+        case .failure: return nil
+        }
+        guard source == .network, let head, CacheRules.describesResource(head.status), let key = key() else {
             return nil
         }
-        self.fetched = fetched
-        head = fetched.response
-    }
-
-    init?(_ error: SynchronizerError) {
-        guard case .status(_, let context) = error, context.trace.source == .network, let head = context.head,
-            CacheRules.describesResource(head.status)
-        else { return nil }
-        self.head = head
-        fetched = nil
+        (self.key, self.head, fetched) = (key, head, try? result.get())
     }
 
     /// Forgets the objects that it outdates: those of requests that it could have answered, unless they were made from the same
     /// bytes. The object that is made from it replaces the one with its own key later.
     func forgetOutdated(in memory: MemoryCache<ObjectKey, LoadedObject>) {
-        guard let key else { return }
         let vary = CacheRules.varyNames(of: head.fields)
+        // It may read the whole body, so it is computed once, and only if there are such objects.
+        lazy var checksum = fetched?.bodyChecksum
         memory.removeGroup(key.identity.urlHash, besides: fetched == nil ? nil : key) { other, object in
             key.identity.sharesResponses(with: other.identity, varyingOn: vary)
-                && (fetched == nil || object.bodyChecksum != fetched?.bodyChecksum)
+                && (fetched == nil || object.bodyChecksum != checksum)
         }
     }
 }
