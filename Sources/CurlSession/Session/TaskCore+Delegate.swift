@@ -94,16 +94,14 @@ extension TaskCore {
     }
 
     private func end(with error: URLError?, for listener: Listener) {
-        let full = error.map { originalRequest.failure($0, at: state.withLock { $0.currentRequest?.url }) }
         let collected = state.withLock { state in
-            state.error = full
             defer { state.collected = Data() }
             return state.collected
         }
         if let handler {
-            handler(error == nil ? collected : nil, error == nil ? response : nil, full)
+            handler(error == nil ? collected : nil, error == nil ? response : nil, error)
         } else {
-            listener.delegates.task?.urlSession(listener.session, task: listener.task, didCompleteWithError: full)
+            listener.delegates.task?.urlSession(listener.session, task: listener.task, didCompleteWithError: error)
         }
         // `listener` keeps the session until here, because the task may have had the last reference to it.
         state.withLock { ($0.session, $0.task, $0.delegates) = (nil, nil, nil) }
@@ -120,13 +118,13 @@ extension TaskCore {
     }
 }
 
-extension URLRequest {
+extension URLError {
     /// The error with the failing URL in its `userInfo`, as Foundation's session reports it.
-    fileprivate func failure(_ error: URLError, at current: URL?) -> URLError {
-        guard let url = current ?? url else { return error }
-        var info = error.userInfo
+    func failing(at url: URL?) -> URLError {
+        guard let url else { return self }
+        var info = userInfo
         info[NSURLErrorFailingURLErrorKey] = url
-        return URLError(error.code, userInfo: info)
+        return URLError(code, userInfo: info)
     }
 }
 

@@ -52,11 +52,13 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
             if delegates == nil { delegates = session?.delegates ?? Delegates(nil) }  // an invalidated session has none
         }
 
-        /// The next event for the delegate. Completes the task just before its end is delivered.
+        /// The next event for the delegate. Completes the task, with its error, just before its end is delivered.
         mutating func next() -> TaskEvent? {
             let event = mailbox.next()
-            if case .end? = event, !machine.complete() { return nil }
-            return event
+            guard case .end(let failure)? = event else { return event }
+            guard machine.complete() else { return nil }
+            error = failure?.failing(at: currentRequest?.url ?? task?.originalRequest?.url)
+            return .end(error)
         }
     }
 

@@ -37,6 +37,24 @@ import Testing
         #expect(machine.cancel() == .nothing)
         #expect(machine.state == .completed)
     }
+
+    /// Who sees that a task is complete may read its error at once.
+    @Test func `a task is complete together with its error`() throws {
+        let url = try #require(URL(string: "http://h/x"))
+        var state = TaskCore.State()
+        state.currentRequest = URLRequest(url: url)
+        _ = state.mailbox.post(.end(URLError(.badServerResponse)))
+        #expect(state.machine.state == .suspended && state.error == nil)
+        let event = state.next()
+        #expect(state.machine.state == .completed && state.error?.code == .badServerResponse)
+        #expect(state.error?.failingURL == url)
+        guard case .end(let delivered)? = event else {
+            Issue.record("the end is not delivered")
+            return
+        }
+        #expect(delivered?.failingURL == url)
+        #expect(state.next() == nil)
+    }
 }
 
 @Suite(.bounded) struct HostSlotsTests {
