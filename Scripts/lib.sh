@@ -28,6 +28,10 @@ quietly() {
 # a build with other options, so all scripts that share a folder use these.
 lean_index=(-Xswiftc -index-ignore-system-modules)
 
+# The folder of release builds without traits, of this package and of Examples: most of their modules are the same.
+# shellcheck disable=SC2034
+optimised=$root/.build-optimised
+
 # Prints the failures in the output of a test run once more, at the end, where they are found.
 show_failures() { # log
     grep -a '^✘' "$1" | tail -40 >&2 || true
