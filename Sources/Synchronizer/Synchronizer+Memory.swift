@@ -156,8 +156,9 @@ extension Synchronizer {
     func noteUse(of known: LoadedObject, identity: CoalescingKey?, url: () -> URL?) {
         if known.run.isPrefetched, let identity { prefetcher.noteUse(of: identity) }
         if let observer {
-            observer.synchronizerDid(
-                SynchronizerEvent(load: nil, url: url(), kind: .cached(.memory), date: time.now))
+            let now = time.now
+            let source = known.sourceFromMemory(at: now, isOffline: network.isOffline)
+            observer.synchronizerDid(SynchronizerEvent(load: nil, url: url(), kind: .cached(source), date: now))
         }
     }
 }

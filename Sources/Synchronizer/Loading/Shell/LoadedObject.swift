@@ -83,18 +83,21 @@ final class LoadedObject: Sendable {
     /// bodies may have the same `Last-Modified`, if there is no `Date` or both are within a second (RFC 9110 §8.8.2.2).
     func isMade(from fetched: Fetched) -> Bool { bodyChecksum == fetched.bodyChecksum }
 
-    /// The trace of a load that this object answers from memory. The age of the response is its lifetime minus the time left.
+    /// The source of a load that this object answers from memory.
     ///
     /// - Parameter isOffline: evaluated only for a stale object, because it takes a lock.
+    func sourceFromMemory(at now: Date, isOffline: @autoclosure () -> Bool) -> LoadSource {
+        now >= freshUntil && isOffline() ? .stale : .memory
+    }
+
+    /// The trace of a load that this object answers from memory. The age of the response is its lifetime minus the time left.
     func traceFromMemory(at now: Date, isOffline: @autoclosure () -> Bool) -> LoadTrace {
         var trace = LoadTrace()
-        if now >= freshUntil, isOffline() {
-            trace.source = .stale
-            trace.reason = "offline, an object of any age in memory is accepted"
-        } else {
-            trace.source = .memory
-            trace.reason = "the parsed object was in memory"
-        }
+        let source = sourceFromMemory(at: now, isOffline: isOffline())
+        trace.source = source
+        trace.reason =
+            source == .stale
+            ? "offline, an object of any age in memory is accepted" : "the parsed object was in memory"
         trace.lifetime = self.trace.lifetime
         trace.lifetimeRule = self.trace.lifetimeRule
         if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {

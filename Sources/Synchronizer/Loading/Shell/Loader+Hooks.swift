@@ -103,7 +103,7 @@ extension Loader {
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         guard let known else { return !isRemoved }
-        note(.cached(.memory), url: job.request.url)
+        note(.cached(known.sourceFromMemory(at: now, isOffline: isOffline())), url: job.request.url)
         receiver.report(.finished(id, .success(known.fromMemory(at: now, isOffline: isOffline()))))
         return true
     }

@@ -132,6 +132,25 @@ struct ObservingTests {
         #expect(recorder.names.count == before + 7)
     }
 
+    @Test("a stale object in memory that answers offline is stale", arguments: [false, true])
+    func staleObject(preparing: Bool) async throws {
+        let (bench, recorder) = (bench, recorder)
+        let synchronizer = bench.synchronizer {
+            $0.observer = recorder
+            if preparing { $0.prepare = { $0 } }
+        }
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 1_000)
+        synchronizer.isOffline = true
+        let before = recorder.events.elements.count
+        #expect(try await synchronizer.loaded(resource).source == .stale)
+        let sources = recorder.events.elements.dropFirst(before).map { event -> LoadSource? in
+            if case .cached(let source) = event.kind { source } else { nil }
+        }
+        #expect(sources == [.stale])
+    }
+
     /// Notes whether one thread is told while another still is.
     private final class Overlaps: SynchronizerObserver {
         let events = Collector<SynchronizerEvent>()
