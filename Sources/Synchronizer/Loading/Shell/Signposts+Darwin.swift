@@ -39,7 +39,7 @@
         }
 
         private func markWithoutLoad(_ event: SynchronizerEvent, url: String) {
-            if case .cached(.memory) = event.kind {
+            if case .cached = event.kind {
                 return signposter.emitEvent("From memory", id: signposter.makeSignpostID(), "\(url)")
             }
             let what = event.kind.clause
