@@ -10,6 +10,11 @@ public final class LoadTask: Sendable {
         var watchers: [Int: AsyncStream<LoadProgress>.Continuation] = [:]
         var lastWatcher = 0
         var handle: Handle?
+
+        mutating func note(_ progress: LoadProgress) {
+            self.progress = progress
+            watchers.values.forEach { $0.yield(progress) }  // under the lock, so that the values stay in order
+        }
     }
 
     /// The task's actions in the synchronizer.
@@ -72,10 +77,12 @@ public final class LoadTask: Sendable {
     }
 
     func note(_ progress: LoadProgress) {
-        state.withLock { state in
-            state.progress = progress
-            state.watchers.values.forEach { $0.yield(progress) }  // under the lock, so that the values stay in order
-        }
+        state.withLock { $0.note(progress) }
+    }
+
+    /// Notes the progress of a load that was in flight before, unless there is a newer one.
+    func join(_ progress: LoadProgress) {
+        state.withLock { if $0.progress == LoadProgress(received: 0) { $0.note(progress) } }
     }
 
     func finish() {

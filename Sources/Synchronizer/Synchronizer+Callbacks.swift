@@ -73,6 +73,7 @@ extension Synchronizer {
         let loader = loader
         let receiver = LoadReceiver(.progress) { step in
             if case .progressed(let progress) = step { task.note(progress) }
+            if case .joined(let progress) = step { task.join(progress) }
             guard case .finished(let id, let outcome) = step else { return }
             if case .success(let loaded) = outcome, let progress = task.progress.ended(with: loaded.trace) {
                 task.note(progress)

@@ -64,9 +64,11 @@ extension Synchronizer {
         return task
     }
 
-    /// Whether memory has kept the object of a load that has just ended. It may be evicted at any time.
+    /// Whether memory answers loads with the object of a load that has just ended. It may be evicted at any time.
     private func hasKept(_ loaded: LoadedObject, of job: LoadJob) -> Bool {
-        job.memoryKey != nil && loaded.mayBeKept(at: time.now) && loaded.cost <= configuration.memoryCapacity
+        let now = time.now
+        return job.memoryKey != nil && loaded.mayBeKept(at: now) && now < loaded.freshUntil
+            && loaded.cost <= configuration.memoryCapacity
             && configuration.memoryCountLimit > 0
     }
 
@@ -92,15 +94,25 @@ extension PrefetchResult.Outcome {
     fileprivate init(_ result: LoadResult?, isInMemory: (LoadedObject) -> Bool) {
         switch result {
         case .success(let loaded)?:
-            switch (loaded.trace.source, loaded.trace.storing) {
-            case (.memory, _), (.cache, _), (.stale, _): self = .alreadyCached
-            case (_, .notStored(let reason)?) where reason == .invalidated || !isInMemory(loaded):
+            let trace = loaded.trace
+            if let reason = trace.unstored, reason == .invalidated || !isInMemory(loaded) {
                 self = .notStored(reason)
-            default: self = .loaded
+            } else if let source = trace.source, [.memory, .cache, .stale].contains(source), trace.status == nil {
+                self = .alreadyCached
+            } else {
+                self = .loaded
             }
         case .failure(let error)?: self = .failed(error.unwrapped)
         case nil: self = .cancelled
         }
+    }
+}
+
+extension LoadTrace {
+    /// Why a response of the load was not stored: the last one, or a redirect to it. Nil if all were stored, or came from the cache.
+    fileprivate var unstored: ResponseStoring.Reason? {
+        if case .notStored(let reason)? = storing { return reason }
+        return unstoredRedirect
     }
 }
 

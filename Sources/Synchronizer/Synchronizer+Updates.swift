@@ -82,10 +82,10 @@ extension Synchronizer {
     /// - Parameter ifStale: shows no object that would be the last step, because the load delivers that one.
     private func show<R: Resource>(_ job: LoadJob, steps: UpdateSteps<R>, ifStale: Bool = false) -> Bool {
         let now = time.now
-        guard let use = job.identity?.memoryCachePolicy, let key = job.objectKey,
-            let known = memory.value(for: key, now: now, anyAge: true)
-        else { return false }
-        let isLast = now < known.freshUntil || use == .ofAnyAge || network.isOffline
+        guard let use = job.identity?.memoryCachePolicy, let key = job.objectKey else { return false }
+        let fresh = memory.value(for: key, now: now)
+        guard let known = fresh ?? memory.value(for: key, now: now, anyAge: true) else { return false }
+        let isLast = fresh != nil || use == .ofAnyAge || network.isOffline
         if isLast, ifStale { return false }
         if isLast || known.mayBeShownStale {
             noteUse(of: known, identity: job.identity) { job.request.url }
@@ -103,7 +103,7 @@ extension Synchronizer {
         let sent = Locked(job)
         let receiver = LoadReceiver(job.hasPreviews ? [.stored, .previews] : .stored) { [self] step in
             switch step {
-            case .progressed: break
+            case .progressed, .joined: break
             case .prepared(let job):
                 sent.withLock { $0 = job }
                 _ = show(job, steps: steps, ifStale: true)

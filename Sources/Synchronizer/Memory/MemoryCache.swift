@@ -67,6 +67,9 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
+    /// The most that a value counts, so that no sum of costs overflows.
+    private static var maximumCost: Int { .max >> 24 }
+
     private let limits: Limits
     let state: Locked<State>
 
@@ -94,11 +97,12 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         _ value: Value, for key: Key, cost: Int, expires: Date, now: Date,
         unless isNewer: (Value) -> Bool = { _ in false }
     ) {
-        let cost = max(cost, 0)
+        let isTooLarge = cost > limits.cost
+        let cost = min(max(cost, 0), Self.maximumCost)
         change { state in
             if let old = state.entries[key], isNewer(old.value) { return }
             state.remove(key)
-            guard cost <= limits.cost, limits.count > 0 else { return }
+            guard !isTooLarge, limits.count > 0 else { return }
             state.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
             if state.cost > limits.cost { state.purge(toCost: limits.preferredCost, count: limits.count) }
             state.purge(toCost: limits.cost, count: limits.count)

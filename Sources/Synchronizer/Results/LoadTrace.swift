@@ -64,6 +64,8 @@ public struct LoadTrace: Sendable, Hashable {
     public var bytesSaved = 0
     /// Whether the cache stored the server's response, or why not; nil if the answer is not the server's response.
     public var storing: ResponseStoring?
+    /// Why a redirect that a server sent in this load was not stored; nil if there is none.
+    var unstoredRedirect: ResponseStoring.Reason?
     /// The network timings of the last request of this load; nil without one, or if the session does not report them.
     public var network: NetworkTrace? {
         get { boxedNetwork?.value }

@@ -27,6 +27,13 @@ struct CancellationThrottleTests {
         #expect(harness.violations.isEmpty)
     }
 
+    @Test("any number of slots is possible")
+    func unlimited() {
+        var budget = CancellationThrottle(total: .max)
+        _ = budget.cancelledInFlight()
+        #expect(budget.allows(running: 1 << 32))
+    }
+
     @Test("loads that come are never held up")
     func useful() {
         var budget = CancellationThrottle(total: 4)

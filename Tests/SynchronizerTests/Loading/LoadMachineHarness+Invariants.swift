@@ -53,6 +53,10 @@ extension LoadMachineHarness {
         for (id, download) in downloads where download.stage == .backingOff {
             expect(download.hasSubscribers, "\(id) is to be retried without subscribers")
         }
+        for (id, download) in downloads where download.stage == .failed {
+            let showsStored = parses.contains { $0.value.download == id && $0.value.stored != .none }
+            expect(showsStored, "\(id) has failed, and its subscribers wait for nothing")
+        }
         for (id, parse) in parses {
             expect(live.contains { $0.value.parse == id }, "parse \(id) is kept without subscribers")
             expect(downloads[parse.download] != nil, "parse \(id) is kept without its download")
@@ -64,7 +68,7 @@ extension LoadMachineHarness {
     private mutating func checkNothingIdles() {
         let waitingParses = parses.filter { isWaiting($0.value) }
         if waitingParses.isEmpty {
-            let isDue = parses.contains { $0.value.hasPreviewDue && !isArrived($0.value) }
+            let isDue = parses.contains { $0.value.hasPreviewDue && !isOver($0.value) }
             expect(!isDue || takenSlots == limits.parses, "a preview might start")
         } else {
             expect(takenSlots == limits.parses, "a parse might start")
@@ -109,7 +113,7 @@ extension LoadMachineHarness {
 
     private func hasVisible(besides id: RecordID) -> Bool {
         downloads.contains {
-            $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .backingOff
+            $0.key != id && $0.value.isVisible && ![.arrived, .failed, .backingOff].contains($0.value.stage)
         }
     }
 

@@ -18,7 +18,7 @@ extension LoadMachineHarness {
         var hasSubscribers: Bool { !priorities.isEmpty }
     }
 
-    enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, backingOff }
+    enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, failed, backingOff }
 
     struct Parse {
         let download: RecordID

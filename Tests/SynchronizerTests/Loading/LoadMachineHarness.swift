@@ -95,14 +95,15 @@ struct LoadMachineHarness {
     }
 
     mutating func fetchEnded(_ id: RecordID, succeeded: Bool) {
-        downloads[id]?.stage = .arrived
+        downloads[id]?.stage = succeeded ? .arrived : .failed
+        if !succeeded { downloads[id]?.isClosed = true }
         machine.fetchEnded(id, succeeded: succeeded)
         step(.fetchEnded(id, succeeded: succeeded))
     }
 
     /// The load has taken too long, in any stage.
     mutating func fail(_ id: RecordID) {
-        if downloads[id]?.stage != .arrived { downloads[id]?.stage = .arrived }
+        if downloads[id]?.stage != .arrived { downloads[id]?.stage = .failed }
         machine.fail(id)
         step(.fail(id))
     }
@@ -133,7 +134,7 @@ struct LoadMachineHarness {
 
     /// The parse wants the stored response, which is being read.
     mutating func expectStored(_ id: RecordID) {
-        let isTooLate = parses[id].map { $0.stored != .none || isArrived($0) } ?? true
+        let isTooLate = parses[id].map { $0.stored != .none || isOver($0) } ?? true
         let isExpected = machine.expectStored(id)
         expect(isExpected != isTooLate, "expects the stored response too late, or not at all: \(id)")
         if isExpected { parses[id]?.stored = .beingRead }
@@ -155,7 +156,7 @@ struct LoadMachineHarness {
     }
 
     mutating func previewIsDue(_ id: RecordID) {
-        if let parse = parses[id], !isArrived(parse) { parses[id]?.hasPreviewDue = true }
+        if let parse = parses[id], !isOver(parse) { parses[id]?.hasPreviewDue = true }
         machine.previewIsDue(id)
         step(.previewIsDue(id))
     }
@@ -168,6 +169,9 @@ struct LoadMachineHarness {
     }
 
     func isArrived(_ parse: Parse) -> Bool { downloads[parse.download]?.stage == .arrived }
+
+    /// Whether its download has arrived, or has failed for good.
+    func isOver(_ parse: Parse) -> Bool { isArrived(parse) || downloads[parse.download]?.stage == .failed }
 
     /// Whether it waits for a slot: with the stored response, or else with the answer.
     func isWaiting(_ parse: Parse) -> Bool {
@@ -241,7 +245,7 @@ struct LoadMachineHarness {
             runningStored.append(id)
         case .preview(let id):
             expect(parses[id]?.hasPreviewDue == true, "a preview of nothing: \(id)")
-            expect(parses[id].map(isArrived) == false, "a preview of what is there: \(id)")
+            expect(parses[id].map(isOver) == false, "a preview of what is there: \(id)")
             expect(!parses.contains { isWaiting($0.value) }, "a preview came before a parse: \(id)")
             parses[id]?.hasPreviewDue = false
             runningPreviews.append(id)

@@ -171,46 +171,6 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("a stored response is parsed before the server's, and takes one parse slot")
-    func stored() {
-        var harness = LoadMachineHarness(limits: Self.narrow)
-        harness.subscribe(1)
-        let parse = harness.parses.keys[0]
-        harness.expectStored(parse)
-        harness.fetchEnded(harness.download(1), succeeded: true)
-        #expect(harness.runningParses.isEmpty)  // it waits until the stored response has been read
-        harness.storedIsRead(parse)
-        #expect(harness.runningStored == [parse])
-        #expect(harness.runningParses.isEmpty)
-        harness.storedEnded(parse)
-        #expect(harness.runningParses == [parse])
-        harness.drain()
-        #expect(harness.violations.isEmpty)
-    }
-
-    @Test("the parse of a stored response waits behind more urgent ones, and is cancelled with the last subscriber")
-    func storedWaits() {
-        var harness = LoadMachineHarness(
-            limits: .init(lookups: 3, network: .init(total: 3, perHost: 3), parses: 1))
-        harness.subscribe(1, .high)
-        harness.fetchEnded(harness.download(1), succeeded: true)
-        let follower = harness.subscribe(2)
-        let parse = harness.parses.keys[1]
-        harness.expectStored(parse)
-        harness.storedIsRead(parse)
-        #expect(harness.runningStored.isEmpty)
-        harness.parseEnded(harness.runningParses[0])
-        #expect(harness.runningStored == [parse])
-        harness.unsubscribe(follower)
-        harness.subscribe(3)
-        harness.fetchEnded(harness.download(3), succeeded: true)
-        #expect(harness.runningParses.isEmpty)  // an abandoned parse holds its slot until it ends
-        harness.storedEnded(parse)
-        #expect(harness.runningParses.count == 1)
-        harness.drain()
-        #expect(harness.violations.isEmpty)
-    }
-
     @Test("previews take parse slots that no parse needs, the most urgent first, and give way to parses")
     func previews() {
         var harness = LoadMachineHarness(
@@ -280,7 +240,7 @@ struct LoadMachineTests {
 
 extension LoadMachineHarness {
     /// The newest load of that request.
-    fileprivate func download(_ request: Int) -> RecordID {
+    func download(_ request: Int) -> RecordID {
         downloads.keys.last { downloads[$0]?.request == request } ?? RecordID(index: 0, number: 0)
     }
 }

@@ -33,6 +33,16 @@ struct MemoryCacheTests {
         #expect(cache.value(for: "a", now: now.addingTimeInterval(-61), anyAge: true) == 1)
     }
 
+    @Test("no sum of costs overflows, and a value that is too large is not kept")
+    func hugeCosts() {
+        let unlimited = cache(cost: .max, preferred: .max)
+        for key in ["a", "b", "c"] { unlimited.insert(1, for: key, cost: .max / 2, expires: later, now: now) }
+        #expect(["a", "b", "c"].allSatisfy { unlimited.value(for: $0, now: now) == 1 })
+        let limited = cache(cost: .max / 4, preferred: .max / 4)
+        limited.insert(1, for: "a", cost: .max / 2, expires: later, now: now)
+        #expect(limited.value(for: "a", now: now) == nil)
+    }
+
     @Test("the matching values of a group are removed; they are looked at only if there are others than the given one")
     func groups() {
         let cache = MemoryCache<String, Int>(limits: .init(cost: 10, preferredCost: 10)) { $0.count }

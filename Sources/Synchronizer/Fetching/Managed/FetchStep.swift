@@ -104,7 +104,7 @@ extension FetchStep {
         return FetchStep(
             request: request, url: url, cacheRequest: plainGET, lookupMoment: lookupMoment, entries: entries,
             decision: fields.isEmpty
-                ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
+                ? .forward(fields, fallback: selection, selection.explanation) : .validate(selection, fields),
             trace: trace, redirectLifetime: redirectLifetime)
     }
 }

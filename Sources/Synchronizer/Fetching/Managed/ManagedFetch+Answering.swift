@@ -82,6 +82,7 @@ extension ManagedFetch {
         case .follow(let target):
             var trace = step.trace
             trace.redirects.append(target.url)
+            if case .notStored(let reason)? = trace.storing { trace.unstoredRedirect = reason }
             trace.storing = nil  // it was about the redirect
             report(.redirected(to: target.url))
             var lifetime = step.redirectLifetime

@@ -20,7 +20,8 @@ struct CancellationThrottle: Hashable, Sendable {
 
     /// - Parameter total: the number of network slots.
     init(total: Int) {
-        full = total + max(2, total / 4)
+        let (sum, overflows) = total.addingReportingOverflow(max(2, total / 4))
+        full = overflows ? .max : sum
     }
 
     /// Whether another load may start while this many run.

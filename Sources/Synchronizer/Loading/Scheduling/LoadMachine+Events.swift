@@ -76,7 +76,8 @@ extension LoadMachine {
         return true
     }
 
-    /// The fetch ended: with a body to parse, or with an error for all subscribers.
+    /// The fetch ended: with a body to parse, or with an error for all subscribers. Those that are about to see the stored response
+    /// get the error afterwards.
     mutating func fetchEnded(_ id: DownloadID, succeeded: Bool) {
         guard let download = downloads[id], download.stage.isFetching else { return }
         arrive(download, id: id)
@@ -86,7 +87,12 @@ extension LoadMachine {
                 enqueue(parse)
             }
         } else {
-            deliverAll(of: download, id: id)
+            let ended = parses.ids(in: download.parses).filter { parses[$0]?.stage.isOfStored == false }
+            ended.forEach { deliver($0) }
+            guard downloads[id]?.parses.isEmpty == false else { return release(id) }
+            parses(of: id).forEach { auxiliary.stopWaiting(forPreview: $0) }
+            change(id) { $0.stage = .failed }
+            closeToOthers(id)
         }
     }
 
@@ -133,7 +139,7 @@ extension LoadMachine {
     /// A subscriber wants the stored response, which is being read: it is parsed before the body of the download. Returns false,
     /// without effect, if that body has arrived.
     mutating func expectStored(_ id: ParseID) -> Bool {
-        guard let parse = parses[id], parse.stage == .waiting, downloads[parse.download]?.stage != .arrived
+        guard let parse = parses[id], parse.stage == .waiting, downloads[parse.download]?.stage.isOver == false
         else { return false }
         parses.update(id) { $0.stage = .readingStored }
         return true
@@ -149,14 +155,16 @@ extension LoadMachine {
     /// The stored response has been parsed and shown, or there is none to show.
     mutating func storedEnded(_ id: ParseID) {
         auxiliary.endStored(id)
-        guard let stage = parses[id]?.stage, stage.isOfStored else { return }
+        guard let parse = parses[id], parse.stage.isOfStored else { return }
         parses.update(id) { $0.stage = .waiting }
-        enqueue(id)
+        guard downloads[parse.download]?.stage == .failed else { return enqueue(id) }
+        deliver(id)
+        releaseIfUnused(parse.download)
     }
 
     /// A preview can be made of the bytes so far: it waits for a slot that no parse needs.
     mutating func previewIsDue(_ id: ParseID) {
-        guard let parse = parses[id], !parse.stage.isRunning, downloads[parse.download]?.stage != .arrived
+        guard let parse = parses[id], !parse.stage.isRunning, downloads[parse.download]?.stage.isOver == false
         else { return }
         auxiliary.wait(forPreview: id)
     }

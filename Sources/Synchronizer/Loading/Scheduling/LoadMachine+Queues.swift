@@ -31,7 +31,7 @@ extension LoadMachine {
         case .waitingToLookUp: lookups.set(id, rank: new.rank, in: &lookupPlaces)
         case .waitingForNetwork: if let host = new.queuedOn { network.wait(id, host: host, rank: new.rank) }
         case .loading: network.rerank(running: id, rank: new.rank)
-        case .lookingUp, .arrived, .backingOff: break
+        case .lookingUp, .arrived, .failed, .backingOff: break
         }
     }
 
@@ -46,7 +46,7 @@ extension LoadMachine {
         case .loading(let host):
             network.end(id)
             network.leave(host: host)
-        case .arrived, .backingOff: break
+        case .arrived, .failed, .backingOff: break
         }
     }
 

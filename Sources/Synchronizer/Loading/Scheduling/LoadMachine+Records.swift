@@ -7,14 +7,19 @@ extension LoadMachine {
         case waitingForNetwork(RecordID)
         case loading(RecordID)
         case arrived
+        /// Failed for good; its remaining parses show the stored response first.
+        case failed
         /// Failed; will be retried after a delay.
         case backingOff
+
+        /// Whether there will be no other fetch.
+        var isOver: Bool { self == .arrived || self == .failed }
 
         /// Whether a fetch is in flight.
         var isFetching: Bool {
             switch self {
             case .lookingUp, .loading: true
-            case .waitingToLookUp, .waitingForNetwork, .arrived, .backingOff: false
+            case .waitingToLookUp, .waitingForNetwork, .arrived, .failed, .backingOff: false
             }
         }
 
@@ -22,7 +27,7 @@ extension LoadMachine {
         var mayLinger: Bool {
             switch self {
             case .lookingUp, .waitingForNetwork, .loading: true
-            case .waitingToLookUp, .arrived, .backingOff: false
+            case .waitingToLookUp, .arrived, .failed, .backingOff: false
             }
         }
     }
@@ -51,9 +56,9 @@ extension LoadMachine {
             self.mayRestart = mayRestart
         }
 
-        /// Whether it has a visible subscriber, and has neither arrived nor backs off.
+        /// Whether it has a visible subscriber, and is neither over nor backs off.
         var isVisible: Bool {
-            stage != .arrived && stage != .backingOff && priorities.highest?.isVisible ?? false
+            !stage.isOver && stage != .backingOff && priorities.highest?.isVisible ?? false
         }
 
         /// The host in whose queue it waits.

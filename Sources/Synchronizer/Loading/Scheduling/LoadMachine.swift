@@ -142,9 +142,9 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         network.releaseMemory()
     }
 
-    /// Notes the cancellation of a released download that has not arrived: it was released because its subscribers cancelled.
+    /// Notes the cancellation of a released download that is not over: it was released because its subscribers cancelled.
     private mutating func noteCancellation(of download: Download) {
-        guard download.stage != .arrived else { return }
+        guard !download.stage.isOver else { return }
         network.throttle.noteCancellation()
         if case .loading = download.stage, let token = network.throttle.cancelledInFlight() {
             actions.append(.beginPause(token: token))

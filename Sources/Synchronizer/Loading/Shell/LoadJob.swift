@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// A caller's load, with its types erased. All records of the load share the object, because there may be very many. The small
 /// properties are together: each of them would take a whole word before a large one.
@@ -202,17 +203,8 @@ final class LoadJob: Sendable {
         return objectKey
     }
 
-    /// The origin, for which the limit per host counts, because another port is another server: scheme and authority as in the
-    /// URL.
-    var host: String {
-        guard let text = request.url?.absoluteString.utf8 else { return "" }
-        var slashes = 0
-        let end = text.firstIndex { byte in
-            if byte == UInt8(ascii: "/") { slashes += 1 }
-            return slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-        }
-        return String(text[..<(end ?? text.endIndex)]) ?? ""
-    }
+    /// The origin, for which the limit per host counts, because another port is another server.
+    var host: String { request.url.flatMap { CacheRules.origin(of: $0.absoluteString) } ?? "" }
 }
 
 /// Loads with equal keys share a download. The key consists of identity, cache policy, allowed networks and options.

@@ -3,6 +3,8 @@ enum LoadStep: Sendable {
     /// A hook has made the request of the load, and the load begins now. Only for subscribers that want the stored response.
     case prepared(LoadJob)
     case progressed(LoadProgress)
+    /// The progress of the load that the subscriber has joined. A newer progress may have been reported before.
+    case joined(LoadProgress)
     /// The stored response, while the server is asked.
     case stored(LoadedObject)
     /// An object to show while the body arrives, and the head of its response.
@@ -45,7 +47,7 @@ struct LoadReceiver: Sendable {
     /// Reports a step. Only subscribers that want progress, a stored response or previews get those.
     func report(_ step: LoadStep) {
         switch step {
-        case .progressed where !wants.contains(.progress), .stored where !wants.contains(.stored),
+        case .progressed where !wants.contains(.progress), .joined where !wants.contains(.progress), .stored where !wants.contains(.stored),
             .prepared where !wants.contains(.stored), .previewed where !wants.contains(.previews):
             break
         default: receive(step)

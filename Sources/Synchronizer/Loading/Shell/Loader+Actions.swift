@@ -19,6 +19,8 @@ extension Loader {
         case alarm(after: TimeInterval)
         case parse(Machine.ParseID, ParseRecord, Boxed<Fetched>)
         case parseStored(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        /// Report the progress to a subscriber that came while the body arrived.
+        case reportProgress(LoadReceiver, LoadProgress)
         /// Show the stored response to a subscriber that came after the others had seen it.
         case showStored(LoadReceiver, Boxed<StoredCopy.Shown>)
         case preview(Machine.ParseID, PreviewRun)
@@ -244,7 +246,11 @@ extension Loader.State {
     /// Fails the loads that have reached their deadline, and cancels their fetches.
     mutating func failOverdue(at now: Date) {
         for id in deadlines.due(at: now) {
-            guard let download = downloads[id], download.result == nil else { continue }
+            guard let download = downloads[id] else { continue }
+            guard download.result == nil else {
+                machine.fail(id)  // it may have failed already, and wait for the stored response
+                continue
+            }
             var trace = LoadTrace()
             trace.reason = "the load reached its time limit"
             let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)

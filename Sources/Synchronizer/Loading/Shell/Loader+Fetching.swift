@@ -7,7 +7,6 @@ extension Loader {
         var options = job.options
         options.purpose = handle.isRepeated ? .loadAgain : .load
         start(id, job: job, options: options, handle: handle)
-        if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
 
     /// Sends the request of a load whose lookup missed, now that it has a network slot.
@@ -26,10 +25,17 @@ extension Loader {
         options.waited = download?.waited ?? LeaseWait()
         if download?.ignoresDestination == true { options.file = options.file?.withoutDestination }
         options.takesObjects = derivedObjects != nil && job.isDerived
-        handle.started(
-            fetcher.fetch(job.request, options: options) { event in
-                self.receive(event, of: id, handle: handle)
-            })
+        let fetch = fetcher.fetch(job.request, options: options) { event in
+            self.receive(event, of: id, handle: handle)
+        }
+        // Before the request is sent, because a fetch that has failed gives no stored response.
+        if wantsStored(id) { reportStored(of: id, from: fetch) }
+        handle.started(fetch)
+        if wantsStored(id) { reportStored(of: id, from: fetch) }  // for a subscriber that came in the meantime
+    }
+
+    private func wantsStored(_ id: Machine.DownloadID) -> Bool {
+        state.withLock { $0.downloads[id]?.wantsStored == true }
     }
 
     private func receive(_ event: FetchEvent, of id: Machine.DownloadID, handle: FetchHandle) {

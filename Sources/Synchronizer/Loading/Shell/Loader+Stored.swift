@@ -3,10 +3,13 @@ import Foundation
 // The stored response, shown while the server is asked, for `updates(of:)`.
 extension Loader {
     /// Reads the stored response for the parses of the download that want it, unless the body of the download has arrived.
-    func reportStored(of download: Machine.DownloadID) {
-        let (wanting, handle) = update { $0.takeWantingStored(of: download) }
+    ///
+    /// - Parameter fetch: the fetch that is about to begin; without one, the fetch in flight.
+    func reportStored(of download: Machine.DownloadID, from fetch: (any Fetch)? = nil) {
+        guard let fetch = fetch ?? state.withLock({ $0.downloads[download]?.handle?.fetch }) else { return }
+        let wanting = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
-        let fetched = handle?.fetch?.provisional().map(Boxed.init)
+        let fetched = fetch.provisional().map(Boxed.init)
         update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
     }
 
@@ -41,12 +44,9 @@ extension Loader.State {
         return true
     }
 
-    /// The parses that want the stored response, once there is a fetch to read it with.
-    fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> (
-        [Loader.Machine.ParseID], FetchHandle?
-    ) {
-        guard let record = downloads[download], record.handle?.fetch != nil else { return ([], nil) }
-        let wanting = machine.parses(of: download).filter { id in
+    /// The parses that want the stored response.
+    fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> [Loader.Machine.ParseID] {
+        machine.parses(of: download).filter { id in
             guard case .wanted? = parses[id]?.stored else { return false }
             guard machine.expectStored(id) else {
                 parses.update(id) { $0.stored = .unwanted }
@@ -58,7 +58,6 @@ extension Loader.State {
             }
             return true
         }
-        return (wanting, record.handle)
     }
 
     fileprivate mutating func noteRead(_ fetched: Boxed<Fetched>?, for parse: Loader.Machine.ParseID) {

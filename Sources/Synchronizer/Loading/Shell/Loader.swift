@@ -113,7 +113,12 @@ final class Loader: Sendable {
         if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
         if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }
         if receiver.isPrefetch { state.parses.update(place.parse) { $0.isPrefetched = true } }
-        if receiver.isWatching { state.downloads.update(place.download) { $0.watchers.append(id) } }
+        if receiver.isWatching {
+            state.downloads.update(place.download) { $0.watchers.append(id) }
+            if let progress = state.downloads[place.download]?.handle?.progress, progress != LoadProgress(received: 0) {
+                state.extraActions.append(.reportProgress(receiver, progress))
+            }
+        }
         if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
         let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
         if receiver.wants.contains(.stored), case .reported(let shown)? = state.parses[place.parse]?.stored {
@@ -245,6 +250,8 @@ final class Loader: Sendable {
             parses.async { self.parse(id, parse: parse, of: fetched.value) }
         case .parseStored(let id, let parse, let fetched):
             parses.async { self.parseStored(id, parse: parse, of: fetched.value) }
+        case .reportProgress(let receiver, let progress):
+            receiver.report(.joined(progress))
         case .showStored(let receiver, let shown):
             receiver.report(.stored(shown.value.object))
         case .preview(let id, let run):

@@ -60,6 +60,21 @@ struct StaleWhileRevalidateTests {
         #expect(resource.parses.withLock { $0 } == (isConfirmed ? 2 : 3))
     }
 
+    @Test(
+        "updates end with the stale object if the server cannot be reached, with a validator and without",
+        arguments: [false, true])
+    func unreachable(hasValidator: Bool) async throws {
+        var reply = Reply("old", fields: ["Cache-Control": "max-age=10, stale-while-revalidate=100"])
+        if hasValidator { reply = reply.adding("ETag", value: "\"1\"") }
+        bench.server["/a"] = reply
+        let resource = LoadingTests.Counted(url: bench.server.url("/a"), parses: Locked(0))
+        #expect(try await phases(resource) == ["fresh"])
+        synchronizer.removeAllObjects()
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("").failing(.reset(.beforeHead))
+        #expect(try await phases(resource) == ["stored", "stale"])
+    }
+
     @Test("a validation that ends while updates wait for a network slot is not repeated")
     func waiting() async throws {
         let (blocking, validating) = (Gate(), Gate())

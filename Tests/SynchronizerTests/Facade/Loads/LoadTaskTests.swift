@@ -48,6 +48,18 @@ import Testing
         #expect(afterwards == [task.progress])
     }
 
+    @Test("has the progress of the load that it joins, at once")
+    func joined() async throws {
+        let first = synchronizer.startLoading(resource) { _ in }
+        for await progress in first.progressUpdates where progress.received == 20_000 { break }
+        let second = synchronizer.startLoading(resource) { _ in }
+        #expect(second.progress == LoadProgress(received: 20_000, expected: 50_000))
+        gate.open()
+        for await _ in second.progressUpdates {}
+        #expect(second.progress == LoadProgress(received: 50_000, expected: 50_000))
+        #expect(bench.server.counts.requests == 1)
+    }
+
     @Test("ends its progress when it is cancelled, and calls no handler")
     func cancel() async throws {
         let task = synchronizer.startLoading(resource) { _ in Issue.record("was cancelled") }

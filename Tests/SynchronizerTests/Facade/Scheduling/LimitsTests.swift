@@ -21,6 +21,22 @@ struct LimitsTests {
         var parse: @Sendable (Data) throws -> Int { { $0.count } }
     }
 
+    @Test("the limits of an origin count for all of its spellings")
+    func origins() throws {
+        let synchronizer = bench.synchronizer { $0.maximumLoads = .max }
+        func host(_ text: String) throws -> String {
+            let resource = DataResource(url: try #require(URL(string: text)))
+            return synchronizer.job(for: resource, identity: resource.identity, priority: .normal).host
+        }
+        let plain = try host("http://a.test/x")
+        for same in ["http://A.test/y", "HTTP://a.test:80?z", "http://user:word@a.test/x", "http://a.test#x"] {
+            #expect(try host(same) == plain)
+        }
+        for other in ["http://a.test:81/x", "https://a.test/x", "http://b.test/x"] {
+            #expect(try host(other) != plain)
+        }
+    }
+
     @Test("a body over the limit is an error, with and without a Content-Length, and its transfer is cancelled")
     func size() async throws {
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }

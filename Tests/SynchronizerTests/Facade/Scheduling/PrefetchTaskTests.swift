@@ -69,6 +69,29 @@ struct PrefetchTaskTests {
         #expect(bench.server.requests.allSatisfy { $0.method == "GET" })
     }
 
+    @Test("a resource is complete only if its redirects are cached, too", arguments: [true, false])
+    func redirects(toDisk: Bool) async throws {
+        let lifetime: KeyValuePairs = ["Cache-Control": "max-age=100"]
+        bench.server["/stored"] = Reply.redirect(to: "/x?a").adding("Cache-Control", value: "max-age=100")
+        bench.server["/silent"] = Reply.redirect(to: "/x?b")
+        bench.server["/never"] = Reply.redirect(to: "/x?c").adding("Cache-Control", value: "no-store")
+        for target in ["/x?a", "/x?b", "/x?c"] { bench.server[target] = Reply(target, fields: lifetime) }
+        let resources = ["/stored", "/silent", "/never"].map(resource)
+        let expected = [
+            toDisk ? ["loaded", "notCacheable", "noStore"] : ["loaded", "loaded", "noStore"],
+            toDisk ? ["cached", "notCacheable", "noStore"] : ["cached", "cached", "noStore"],
+        ]
+        for words in expected {
+            let result = await synchronizer.prefetch(resources, to: toDisk ? .disk : .memory).result
+            #expect(self.words(result) == words)
+            #expect(!result.isComplete)
+        }
+        synchronizer.isOffline = true
+        #expect(try await synchronizer.load(resources[0]) == Data("/x?a".utf8))
+        guard toDisk else { return }
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resources[2]) }
+    }
+
     @Test("a stale response that the server confirms was loaded; so was one that goes to disk only")
     func confirmed() async throws {
         bench.server["/e"] = Reply("e", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=1"]).conditional()
