@@ -21,7 +21,7 @@ extension LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("a failure comes after the stored response that is about to be shown, but at once if the load has taken too long")
+    @Test("a failure comes after the stored response that is about to be shown, but a time-out at once")
     func storedBeforeFailure() {
         for isOverdue in [false, true] {
             var harness = LoadMachineHarness(limits: Self.narrow)

@@ -47,7 +47,8 @@ struct LoadReceiver: Sendable {
     /// Reports a step. Only subscribers that want progress, a stored response or previews get those.
     func report(_ step: LoadStep) {
         switch step {
-        case .progressed where !wants.contains(.progress), .joined where !wants.contains(.progress), .stored where !wants.contains(.stored),
+        case .progressed where !wants.contains(.progress), .joined where !wants.contains(.progress),
+            .stored where !wants.contains(.stored),
             .prepared where !wants.contains(.stored), .previewed where !wants.contains(.previews):
             break
         default: receive(step)

@@ -20,13 +20,15 @@ extension UpdatesTests {
         }
     }
 
-    @Test("the stored object comes before a failure of the server, however long its parse takes", arguments: [404, 500])
+    @Test("the stored object comes before a failure, however long its parse takes", arguments: [404, 500])
     func failureDuringParse(status: Int) async throws {
         try await storeStale()
         bench.server["/a"] = Reply("no", status: status)
         let (slow, texts) = (SlowText(url: resource.url, mayParse: DispatchSemaphore(value: 0)), Collector<String>())
         let ended = Task {
-            for try await update in synchronizer.updates(of: slow) { texts.append("\(update.phase): \(update.object)") }
+            for try await update in synchronizer.updates(of: slow) {
+                texts.append("\(update.phase): \(update.object)")
+            }
         }
         try await bench.server.wait(for: "the failure") { $0.repliesCompleted == 2 }
         slow.mayParse.signal()
