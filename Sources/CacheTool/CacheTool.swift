@@ -60,9 +60,7 @@ struct CacheTool {
     private static func purge(_ directory: URL) throws -> Int32 {
         let before = try contents(of: directory)
         // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.
-        let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory)
-        cache.removeAllCachedResponses()
-        cache.flush()
+        SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory).purge()
         let after = (try? contents(of: directory).entries) ?? []
         print("Removed \(before.corruption == nil ? summary(before) : "a corrupt cache.")")
         // Entries that another process has stored in the meantime do not count.

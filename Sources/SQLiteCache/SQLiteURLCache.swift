@@ -160,6 +160,15 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         cache.flush()
     }
 
+    /// Removes all responses, and waits until their files are deleted. Also deletes the files of older generations, which a killed
+    /// process may have left.
+    package func purge() {
+        removeAllCachedResponses()
+        flush()
+        try? Generation.newest(in: cache.directory)?.removeOthers(in: cache.directory)
+        FileSystem.removals.sync {}
+    }
+
     /// Flushes and closes the files. The next use opens them again.
     package func close() {
         cache.close()

@@ -107,6 +107,19 @@ struct CacheToolTests {
         #expect(try run().lines == ["0 responses, 0 B of bodies."])
     }
 
+    @Test("--purge exits when all body files are deleted, also those that an interrupted --purge has left")
+    func purgedFiles() throws {
+        try fill()
+        for number in 1...400 {
+            try Data(count: 100).write(to: URL(fileURLWithPath: "\(directory.bodies)/\(1 << 40 + number)"))
+        }
+        let left = directory.url.appendingPathComponent("Old-99999999-0123456789abcdef")
+        try FileManager.default.copyItem(at: URL(fileURLWithPath: directory.generation.path), to: left)
+        #expect(try run("--purge").status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(names.filter { $0.hasPrefix("Old-") }.isEmpty)
+    }
+
     @Test("a corrupt cache is listed as far as it can be read, and removed", arguments: [0, 4096])
     func corrupt(from start: Int) throws {
         try fill()
