@@ -24,8 +24,14 @@ enum CacheSearch {
         return only
     }
 
+    /// Whether the directory is a cache, which may be corrupt.
     private static func isCache(_ directory: URL) -> Bool {
-        (try? CacheInspection(directory)) != nil
+        do {
+            _ = try CacheInspection(directory)
+            return true
+        } catch {
+            return (error as? CacheInspection.Unusable)?.isCorrupt == true
+        }
     }
 
     private static func caches(below directory: URL, depth: Int) -> [URL] {

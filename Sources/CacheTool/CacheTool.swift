@@ -41,7 +41,15 @@ struct CacheTool {
 
     /// Returns 1 if anything is corrupt.
     private static func verify(_ directory: URL) throws -> Int32 {
-        let inspection = try CacheInspection(directory)
+        do {
+            return try verify(CacheInspection(directory))
+        } catch let unusable as CacheInspection.Unusable where unusable.isCorrupt {
+            print("✘ \(unusable)")
+            return 1
+        }
+    }
+
+    private static func verify(_ inspection: CacheInspection) throws -> Int32 {
         let contents = try inspection.contents()
         var findings = try inspection.structuralCorruption().map { ["The database: \($0)"] } ?? []
         if findings.isEmpty, let corruption = contents.corruption { findings.append("The database: \(corruption)") }

@@ -129,11 +129,31 @@ struct CacheToolTests {
         let (lines, status) = try run()
         #expect(status == (start == 0 ? 2 : 0))
         #expect(start == 0 || lines.last?.hasPrefix("The rest can't be read: ") == true, "\(lines)")
-        #expect(try run("--verify").status == (start == 0 ? 2 : 1))
+        #expect(try run("--verify").status == 1)
         let purge = try run("--purge")
         #expect(purge.lines == ["Removed a corrupt cache."])
         #expect(purge.status == 0)
         #expect(try run().lines == ["0 responses, 0 B of bodies."])
+    }
+
+    @Test(
+        "--verify exits with 1 if the database can't be opened, also in a folder below",
+        arguments: [Data(), Data(count: 40_000), Data("no database".utf8), nil])
+    func unusable(_ content: Data?) throws {
+        let folder = directory.url.appendingPathComponent("program", isDirectory: true)
+        let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 8 << 20, directory: folder)
+        cache.storeCachedResponse(
+            try Sample.cached("https://example.com/", Data([1])), for: try Sample.request("https://example.com/"))
+        cache.close()
+        let database = try #require(try Generation.newest(in: CacheDirectory(folder))).database
+        if let content {
+            try content.write(to: URL(fileURLWithPath: database))
+        } else {
+            try Database(path: database, busyTimeout: .none).execute("DROP TABLE entries")
+        }
+        let (lines, status) = try run("--verify")
+        #expect(lines.count == 1 && lines[0].hasPrefix("✘ The cache in "), "\(lines)")
+        #expect(status == 1)
     }
 
     @Test("the cache is found in the directory that the initialiser was given, and in a folder above it")
