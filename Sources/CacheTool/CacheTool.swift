@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteCache
+import ValkeyCache
 
 /// Lists what a cache directory holds, checks it, or empties it.
 @main
@@ -132,6 +133,12 @@ private struct Arguments {
         guard rest.isEmpty || rest == ["--verify"] else {
             throw Wrong(description: "With a URL, only --namespace NAME and --verify are possible.\n\(usage)")
         }
+        do {
+            _ = try ServerAddress(url)
+        } catch {
+            guard case .unknownScheme = error else { throw error }
+            throw Wrong(description: "A URL must begin with redis://, valkey:// or unix://.\n\(usage)")
+        }
         return .server(url, namespace: namespace, verifies: !rest.isEmpty)
     }
 
@@ -140,6 +147,8 @@ private struct Arguments {
             task = server
             return
         }
+        // An empty argument, as of an unset variable, would mean the current directory.
+        guard !arguments.contains("") else { throw Wrong(description: "An argument is empty.\n\(Self.usage)") }
         let options = arguments.filter { $0.hasPrefix("-") }
         let directories = arguments.filter { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0, isDirectory: true) }
         switch (options, directories.first, directories.count) {

@@ -198,4 +198,21 @@ struct CacheToolTests {
         }
         #expect(!FileManager.default.fileExists(atPath: directory.url.path))
     }
+
+    @Test(
+        "an empty argument is no directory, and only a server has a URL",
+        arguments: [
+            (["", "--purge"], "✘ An argument is empty."), ([""], "✘ An argument is empty."),
+            (["file:///tmp"], "✘ A URL must begin with redis://, valkey:// or unix://."),
+            (["http://localhost", "--verify"], "✘ A URL must begin with redis://, valkey:// or unix://."),
+        ])
+    func wrong(_ arguments: [String], _ message: String) throws {
+        try fill()
+        let shell = "exec 2>&1; cd '\(directory.url.path)'"
+        let tool = try ChildProcess(program: "synchronizer-cache", arguments, shell: shell)
+        let lines = tool.rest()
+        #expect(lines.first == message && lines.dropFirst().first?.hasPrefix("synchronizer-cache DIR") == true)
+        #expect(tool.status == 2)
+        #expect(try run().lines.last == "3 responses, 91.2 kB of bodies.")
+    }
 }

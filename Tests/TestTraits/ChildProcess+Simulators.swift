@@ -13,7 +13,7 @@
             throw Unavailable()
         }
 
-        package init(program: String, _ arguments: [String]) throws { throw Unavailable() }
+        package init(program: String, _ arguments: [String], shell: String? = nil) throws { throw Unavailable() }
 
         package static func run(_ path: String, _ arguments: [String]) throws { throw Unavailable() }
 

@@ -12,23 +12,14 @@
 
         /// - Parameter shell: what a shell is to do first, such as `ulimit -f 100`.
         package init(_ mode: String, directory: URL, _ numbers: [Int] = [], shell: String? = nil) throws {
-            let program = try Self.program("StorageChild")
-            let arguments = [mode, directory.path] + numbers.map(String.init)
-            if let shell {
-                process.executableURL = URL(fileURLWithPath: "/bin/sh")
-                process.arguments = ["-c", shell + "; exec \"$0\" \"$@\"", program.path] + arguments
-            } else {
-                process.executableURL = program
-                process.arguments = arguments
-            }
-            try start()
+            try start("StorageChild", [mode, directory.path] + numbers.map(String.init), shell: shell)
         }
 
         /// A program of this package.
-        package init(program: String, _ arguments: [String]) throws {
-            process.executableURL = try Self.program(program)
-            process.arguments = arguments
-            try start()
+        ///
+        /// - Parameter shell: what a shell is to do first, such as `exec 2>&1`.
+        package init(program: String, _ arguments: [String], shell: String? = nil) throws {
+            try start(program, arguments, shell: shell)
         }
 
         /// Runs a program of the system, to its end.
@@ -40,7 +31,15 @@
             process.waitUntilExit()
         }
 
-        private func start() throws {
+        private func start(_ name: String, _ arguments: [String], shell: String?) throws {
+            let program = try Self.program(name)
+            if let shell {
+                process.executableURL = URL(fileURLWithPath: "/bin/sh")
+                process.arguments = ["-c", shell + "; exec \"$0\" \"$@\"", program.path] + arguments
+            } else {
+                process.executableURL = program
+                process.arguments = arguments
+            }
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             let own = ["SYNCHRONIZER_TESTS": "\(getpid())"]  // see `ParentProcess` of TestSupport
