@@ -110,7 +110,7 @@ public final class ScriptedServer: Sendable {
     /// The counts so far.
     public var counts: ServerCounts { journal.read { $0.counts } }
 
-    /// Limits the number of recorded requests from now on. All requests are still counted.
+    /// Limits the number of recorded requests. The oldest are dropped, but still counted.
     public func keepRequests(atMost capacity: Int) {
         journal.update { $0.capacity = capacity }
     }

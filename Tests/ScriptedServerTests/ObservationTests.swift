@@ -116,4 +116,18 @@ struct ObservationTests {
         #expect(server.requests.count <= 10)
         #expect(server.requests.last?.target == "/99")
     }
+
+    @Test("a lower limit also drops requests that were already kept", arguments: [-1, 0, 3])
+    func loweredCapacity(_ capacity: Int) async throws {
+        let server = try ScriptedServer { Reply($0.target) }
+        let client = try RawClient(server)
+        client.send((0..<100).map { "GET /\($0) HTTP/1.1\r\n\r\n" }.joined())
+        try await server.waitForRequests(100)
+        server.keepRequests(atMost: capacity)
+        #expect(server.requests.map(\.target) == ["/97", "/98", "/99"].suffix(max(0, capacity)))
+        client.send("GET /100 HTTP/1.1\r\n\r\n")
+        try await server.waitForRequests(101)
+        #expect(server.requests.count <= max(0, capacity))
+        #expect(server.counts.requests == 101)
+    }
 }

@@ -34,4 +34,19 @@ struct GateTests {
         waiting[2].cancel()
         await #expect(throws: CancellationError.self) { try await waiting[2].value }
     }
+
+    @Test("admits nothing for a count below one", arguments: [0, -1, .min])
+    func nothing(_ count: Int) async throws {
+        let gate = Gate()
+        gate.admit(count)
+        let waiting = Task { try await gate.wait() }
+        try await gate.waitForArrivals()
+        gate.admit(count)
+        gate.admit()
+        try await waiting.value
+        let next = Task { try await gate.wait() }
+        try await gate.waitForArrivals(2)
+        next.cancel()
+        await #expect(throws: CancellationError.self) { try await next.value }
+    }
 }

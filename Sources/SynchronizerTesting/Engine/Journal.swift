@@ -5,12 +5,20 @@ struct Journal: Sendable {
     var requests: [RecordedRequest] = []
     var counts = ServerCounts()
     /// The number of requests that are kept. Older requests are dropped, but still counted.
-    var capacity = 100_000
+    var capacity = 100_000 {
+        didSet { dropOldest() }
+    }
 
     mutating func record(_ request: RecordedRequest) {
         counts.requests += 1
         requests.append(request)
-        if requests.count > capacity { requests.removeFirst(max(1, min(requests.count, capacity / 2))) }
+        dropOldest()
+    }
+
+    /// Keeps the capacity. Drops half of the requests at a time, because dropping one takes as long.
+    private mutating func dropOldest() {
+        let surplus = requests.count - max(0, capacity)
+        if surplus > 0 { requests.removeFirst(max(surplus, capacity / 2)) }
     }
 }
 

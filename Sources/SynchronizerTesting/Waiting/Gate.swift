@@ -48,8 +48,9 @@ public final class Gate: Sendable {
     }
 
     /// Lets through `count` arrivals: first those that have waited longest, then new ones. A reply whose load has been cancelled
-    /// waits no longer, so it uses up no admission.
+    /// waits no longer, so it uses up no admission. A count below one lets nothing through.
     public func admit(_ count: Int = 1) {
+        guard count > 0 else { return }
         let admitted = state.update { state in
             let admitted = Array(state.waiting.prefix(count))
             state.waiting.removeFirst(admitted.count)
