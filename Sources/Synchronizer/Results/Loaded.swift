@@ -18,8 +18,9 @@ public struct Loaded<Object> {
     /// Where the object came from.
     public var source: LoadSource { trace.source ?? .network }
 
-    /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode, headers
-    /// that a subclass of ``SessionDelegate`` injects remain.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
+    /// The response from which the object was parsed, without an injected `Cache-Control`. From the network, it is as the server sent
+    /// it. From the cache, it has the headers that were stored: a subclass of ``SessionDelegate`` may have changed them. An
+    /// `HTTPURLResponse`, unless the URL was not an HTTP URL.
     ///
     /// If the object came from memory or from the cache, `Age` is the current one (RFC 9111 §4), and fields that belong to the
     /// connection are missing (§3.1).
