@@ -110,7 +110,8 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
                     send(transfer)
                 } else {
                     let isDirect = transfer.exchange.proxy == nil
-                    finish(transfer, error: URLError(isDirect ? .cannotFindHost : .cannotConnectToHost))
+                    let code: URLError.Code = isDirect ? .cannotFindHost : .cannotConnectToHost
+                    finish(transfer, error: URLError(code, because: "the host \(name.name) could not be resolved"))
                 }
             }
         }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Why a load failed.
 public enum SynchronizerError: Error, Sendable {
-    /// The request cannot be sent: it has no URL, an unsupported scheme, or a CR, LF or NUL in its method or a header. Nothing was
-    /// sent.
+    /// The request cannot be sent: it has no URL, an unsupported scheme, a CR, LF or NUL in a header, or white space or a control
+    /// character in its method. Nothing was sent.
     case invalidRequest(Context)
     /// No complete response arrived: no connection, a reset, a truncated body, a timeout. The error is usually a `URLError`.
     case transport(any Error, Context)
@@ -149,7 +149,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         guard let scheme = url.scheme, !scheme.isEmpty else { return "cannot be loaded: the URL has no scheme" }
         switch scheme.lowercased() {
         case "http", "https":
-            return "cannot be loaded: the method, the URL or a header contains a character that would end its line"
+            return "cannot be loaded: the method, the URL or a header contains a character that is not allowed there"
         case "file", "data": return "cannot be loaded"
         default: return "cannot be loaded: the scheme \"\(scheme)\" is not supported (http, https, file and data are)"
         }

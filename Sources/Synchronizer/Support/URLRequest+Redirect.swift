@@ -40,10 +40,12 @@ extension Redirect.Refusal {
     /// The error of a load that ends with such a redirect.
     package var error: URLError {
         switch self {
-        case .malformedTarget: URLError(.badURL)
+        case .malformedTarget: URLError(.badURL, because: "a redirect leads to a malformed URL")
         case .unsupportedTarget(let url): Self.unsupported(url)
-        case .downgrade: URLError(.appTransportSecurityRequiresSecureConnection)
-        case .bodyIsConsumed: URLError(.requestBodyStreamExhausted)
+        case .downgrade:
+            URLError(.appTransportSecurityRequiresSecureConnection, because: "a redirect leads from https to http")
+        case .bodyIsConsumed:
+            URLError(.requestBodyStreamExhausted, because: "a redirect needs the body again, whose stream was read")
         }
     }
 

@@ -50,7 +50,7 @@ final class FileTransfer: Transfer {
     private func read(_ url: URL) {
         do {
             let isDirectory = try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
-            if isDirectory == true { throw URLError(.fileIsDirectory) }
+            if isDirectory == true { throw URLError(.fileIsDirectory, because: "the URL is that of a directory") }
             let file = try FileHandle(forReadingFrom: url)
             defer { try? file.close() }
             let size = try file.seekToEnd()
@@ -81,8 +81,10 @@ final class FileTransfer: Transfer {
     /// The error that `URLSession` would give.
     private static func meaning(of error: any Error) -> any Error {
         switch (error as? CocoaError)?.code {
-        case .fileReadNoSuchFile?, .fileNoSuchFile?: return URLError(.fileDoesNotExist)
-        case .fileReadNoPermission?: return URLError(.noPermissionsToReadFile)
+        case .fileReadNoSuchFile?, .fileNoSuchFile?:
+            return URLError(.fileDoesNotExist, because: "the file does not exist")
+        case .fileReadNoPermission?:
+            return URLError(.noPermissionsToReadFile, because: "there is no permission to read the file")
         default: return error
         }
     }

@@ -65,7 +65,7 @@ final class URLSessionTransfer: Transfer {
     private func end(_ error: (any Error)?) {
         if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
         let refusal = state.withLock { $0.refusal }
-        takeReceiver()?(.finished(refusal?.error ?? error))
+        takeReceiver()?(.finished(refusal?.error ?? error?.asURLError))
     }
 
     /// The server is not trusted. The transfer fails with this error, whatever error the session reports.
@@ -92,6 +92,17 @@ final class URLSessionTransfer: Transfer {
     ) {
         policy.decideStorage(
             of: head, body: body, cacheTime: cacheTime, session: session, task: task, decided: decided)
+    }
+}
+
+extension Error {
+    /// The same error as a `URLError`, if it is one. For some `data:` URLs, Foundation on Linux reports an `NSError` that can't be
+    /// cast.
+    fileprivate var asURLError: any Error {
+        let error = self as NSError
+        let code: URLError.Code? = URLError.Code(rawValue: error.code)  // fails only on Linux
+        guard let code, error.domain == NSURLErrorDomain, !(self is URLError) else { return self }
+        return URLError(code, userInfo: error.userInfo)
     }
 }
 

@@ -114,8 +114,9 @@ private final class Names: Sendable {
     @Test func `a name without addresses is a host that cannot be found`() async throws {
         let names = Names([:])
         let bench = try bench(names)
-        await bench.run { $0.url = url("none.test", bench) }
+        let task = await bench.run { $0.url = url("none.test", bench) }
         #expect(bench.recorder.calls == [.end(.cannotFindHost)])
+        #expect(task.error?.localizedDescription == "the host none.test could not be resolved")
         #expect(names.asked.read { $0 } == ["none.test"])
     }
 

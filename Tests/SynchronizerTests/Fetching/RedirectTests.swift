@@ -165,13 +165,22 @@ struct RedirectTests {
         #expect(harness.load("http://a.example/20").body == "end")
         #expect(harness.load("http://a.example/21").transportError == .httpTooManyRedirects)
         harness.transport.serve { _ in FakeReply(301, ["Location": "/x", "Cache-Control": "max-age=60"]) }
-        #expect(harness.load().transportError == .httpTooManyRedirects)
+        let events = harness.load()
+        #expect(events.transportError == .httpTooManyRedirects)
+        #expect(events.error?.description.contains("the server redirected more than 20 times") == true)
     }
 
     @Test("that must not be followed is an error")
     func error() {
         let harness = FetchHarness(FakeReply(302, ["Location": "file:///etc/passwd"]))
         #expect(harness.load().transportError == .unsupportedURL)
+    }
+
+    @Test("that would leave https is an error that says so")
+    func downgrade() {
+        let events = FetchHarness(FakeReply(302, ["Location": "http://a.example/"])).load("https://a.example/")
+        #expect(events.transportError == .appTransportSecurityRequiresSecureConnection)
+        #expect(events.error?.description.contains("a redirect leads from https to http") == true)
     }
 
     @Test("to a scheme that is not supported names it in the error")

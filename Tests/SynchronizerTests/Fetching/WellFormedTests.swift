@@ -56,7 +56,7 @@ struct WellFormedTests {
             return
         }
         #expect(context.url == bench.server.url("/a"))
-        #expect(error?.description.hasSuffix("a character that would end its line") == true)
+        #expect(error?.description.hasSuffix("a character that is not allowed there") == true)
         #expect(bench.server.counts.requests == 0)
     }
 

@@ -32,4 +32,23 @@ struct FileTransferTests {
         }
         try await waitUntil("it has ended") { transfer == nil }
     }
+
+    @Test(
+        "a transfer that can't read its file says why",
+        arguments: [
+            (false, URLError.Code.fileDoesNotExist, "the file does not exist"),
+            (true, .fileIsDirectory, "the URL is that of a directory"),
+        ])
+    func unreadable(isDirectory: Bool, code: URLError.Code, reason: String) async throws {
+        let directory = DisposableDirectory("files")
+        if isDirectory {
+            try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        }
+        let ends = Collector<(any Error)?>()
+        let transfer = FileTransfer(directory.url) { if case .finished(let error) = $0 { ends.append(error) } }
+        let error = try await ends.wait(for: 1).first as? URLError
+        #expect(error?.code == code)
+        #expect(error?.localizedDescription == reason)
+        withExtendedLifetime(transfer) {}
+    }
 }

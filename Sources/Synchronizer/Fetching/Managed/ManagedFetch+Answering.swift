@@ -78,7 +78,9 @@ extension ManagedFetch {
         case .none: finish(answer.result)
         case .refuse(let refusal): finish(.failure(.transport(refusal.error, answer.context)))
         case .follow where step.trace.redirects.count >= CacheRules.redirectLimit:
-            finish(.failure(.transport(URLError(.httpTooManyRedirects), step.context)))
+            let error = URLError(
+                .httpTooManyRedirects, because: "the server redirected more than \(CacheRules.redirectLimit) times")
+            finish(.failure(.transport(error, step.context)))
         case .follow(let target):
             var trace = step.trace
             trace.redirects.append(target.url)

@@ -118,7 +118,14 @@ struct LimitsTests {
         #expect(try await synchronizer.load(DataResource(url: file)) == Data("changed".utf8))
         let data = try #require(URL(string: "data:text/plain,hello"))
         #expect(try await synchronizer.load(DataResource(url: data)) == Data("hello".utf8))
-        let missing = file.appendingPathExtension("missing")
-        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(url: missing)) }
+    }
+
+    @Test("a data URL that can't be decoded is a URLError")
+    func malformedData() async throws {
+        let url = try #require(URL(string: "data:text/plain;base64,%%%"))
+        let error = await #expect(throws: SynchronizerError.self) {
+            try await bench.synchronizer().load(DataResource(url: url))
+        }
+        #expect(error?.underlyingError is URLError)
     }
 }

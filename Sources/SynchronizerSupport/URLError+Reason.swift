@@ -1,0 +1,14 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension URLError {
+    /// An error whose `localizedDescription` gives the reason.
+    package init(_ code: Code, because reason: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: reason])
+    }
+
+    package static var timeout: URLError { URLError(.timedOut, because: "the request timed out") }
+}
