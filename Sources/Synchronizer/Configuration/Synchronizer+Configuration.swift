@@ -22,7 +22,8 @@ extension Synchronizer {
         public var urlCache: URLCache?
 
         /// Seconds for which a successful response may be used that has neither `Cache-Control` nor `Expires`; nil injects no
-        /// lifetime. ``Resource/cacheTime`` takes precedence, and so does the `cacheTime` of ``sessionDelegate``, if there is one.
+        /// lifetime. A fraction of a second is dropped: a `cacheTime` below 1 is a lifetime of 0. ``Resource/cacheTime`` takes
+        /// precedence, and so does the `cacheTime` of ``sessionDelegate``, if there is one.
         public var cacheTime: TimeInterval?
 
         /// The session's delegate, which decides what is stored. Several synchronizers may share it. If it has no `cacheTime` of

@@ -42,7 +42,8 @@ public protocol Resource<ParsedObject>: Sendable {
     var maximumSize: Int? { get }
 
     /// Seconds for which a successful response may be used if it has neither `Cache-Control` nor `Expires`; nil for the
-    /// `cacheTime` of the ``SessionDelegate``, or that of the configuration. The lifetime is stored with the response.
+    /// `cacheTime` of the ``SessionDelegate``, or that of the configuration. The lifetime is stored with the response. It has
+    /// whole seconds: a fraction is dropped, so a `cacheTime` below 1 is a lifetime of 0.
     var cacheTime: TimeInterval? { get }
 
     /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
