@@ -5,8 +5,8 @@ extension Synchronizer {
     ///
     /// If the stored object is fresh, it is the only update. If the server confirms the stored response with 304, or
     /// sends the same bytes, the last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``. If no server
-    /// has confirmed a stale object, but it may be used, the last update has the phase ``ResourceUpdate/Phase/stale``. Ending the
-    /// iteration cancels.
+    /// has confirmed a stale object, but it may be used, the last update has the phase ``ResourceUpdate/Phase/stale``. A
+    /// ``FileResource`` or ``StreamingResource`` shows no stale object, unless that is in memory. Ending the iteration cancels.
     ///
     /// - Throws: a ``SynchronizerError``, or the error of a hook, if the server's response could not be loaded,
     ///   possibly after the stored object.

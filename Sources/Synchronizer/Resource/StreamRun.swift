@@ -7,9 +7,13 @@ final class StreamRun: @unchecked Sendable {  // queue and thread use it one aft
     private var failure: (any Error)?
     /// The bytes that have been parsed.
     private(set) var count = 0
+    /// The seconds spent parsing them.
+    private(set) var seconds: TimeInterval = 0
+    private let time: any TimeSource
     private let isStopped = Locked(false)
 
-    init<Parser: StreamParser>(_ parser: Parser) {
+    init<Parser: StreamParser>(_ parser: Parser, time: any TimeSource) {
+        self.time = time
         var parser = parser
         parse = { try parser.parse($0) }
         end = { try parser.finish() }
@@ -17,6 +21,8 @@ final class StreamRun: @unchecked Sendable {  // queue and thread use it one aft
 
     func feed(_ data: Data) {
         guard failure == nil, !isStopped.withLock({ $0 }) else { return }
+        let begin = time.now
+        defer { seconds += max(0, time.now.timeIntervalSince(begin)) }
         do {
             try ParseCancellation.with({ [isStopped] in isStopped.withLock { $0 } }) { try parse(data) }
             count += data.count
@@ -37,7 +43,7 @@ final class StreamRun: @unchecked Sendable {  // queue and thread use it one aft
 
 extension StreamingResource {
     /// The parse of a body that arrives.
-    func makeStream() -> StreamRun {
-        StreamRun(makeParser())
+    func makeStream(time: any TimeSource) -> StreamRun {
+        StreamRun(makeParser(), time: time)
     }
 }

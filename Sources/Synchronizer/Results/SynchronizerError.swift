@@ -60,7 +60,8 @@ public enum SynchronizerError: Error, Sendable {
         public var url: URL? { content.url }
         /// How far the load got.
         public var trace: LoadTrace { content.trace }
-        /// The body of the response, such as the explanation in a 404; nil if no complete response arrived.
+        /// The body of the response, such as the explanation in a 404; nil if no complete response arrived, or
+        /// if its body is too large for an error.
         public var body: Data? { content.body }
         /// The server's response as it was sent; nil if none arrived.
         public var response: URLResponse? { content.head?.urlResponse }

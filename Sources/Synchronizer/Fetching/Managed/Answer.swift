@@ -8,6 +8,8 @@ struct Answer: Sendable {
     let body: Data
     /// The body if it is in a file; then `body` is empty.
     var file: BodyFile?
+    /// Whether the body was dropped, because it is too large for an error.
+    var isBodyDropped = false
     /// The entry of the store that has the body.
     var entry: Int64?
     /// See ``Fetched/storedChecksum``.
@@ -30,7 +32,7 @@ struct Answer: Sendable {
     }
 
     var context: SynchronizerError.Context {
-        .init(url: step.url, trace: step.trace, head: head, body: body)
+        .init(url: step.url, trace: step.trace, head: head, body: isBodyDropped ? nil : body)
     }
 
     /// What the caller gets: only a success is a result.

@@ -91,7 +91,8 @@ final class ManagedCache: Sendable {
         }
         // A load that the cache answers does not read the folder of its destination, which may be large.
         if case .reuse = rules.decision(for: request, among: entries.map(\.candidate), at: time.now) { return entries }
-        guard !wantsPart, request.method == "GET", request.policy.looksUp else {
+        // A load that ignores stored responses does not continue a beginning, but removes it when another body begins.
+        guard !wantsPart, request.method == "GET" else {
             places.sweep()
             return entries
         }

@@ -167,7 +167,8 @@ extension ManagedFetch {
         do {
             let file = try exchange.file?.finish()
             let answer = Answer(
-                step: exchange.step, head: head, body: exchange.received.body, file: file, describesStored: true)
+                step: exchange.step, head: head, body: exchange.received.body, file: file,
+                isBodyDropped: exchange.received.isTooLarge, describesStored: true)
             return .answer(answer, change(storing: exchange, file: file))
         } catch {
             note(.notStored(.diskFailed), in: &exchange.step)

@@ -38,9 +38,9 @@ extension ManagedFetch {
                 sink(in: $0, for: number, continuing: partial, resumable: partial.response, length: resumption.length)
             }
         }
-        // If the old beginning stayed until the new body is complete, and the process were killed, the next load would select it
+        // If an old beginning stayed until the new body is complete, and the process were killed, the next load would select it
         // again, and start over once more.
-        if exchange.received.status == 200 { removeOldBeginning(before: exchange) }
+        if exchange.received.status == 200 { removeBeginnings(after: exchange) }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
         return places.map { sink(in: $0, for: number, continuing: nil, resumable: resumable, length: length) }
@@ -90,6 +90,7 @@ extension ManagedFetch {
         }
         do {
             let file = try partial.finish()
+            removeBeginnings(after: exchange)
             return combined(
                 exchange, entry: entry, with: combination, body: Data(), file: file, saved: combination.before.count)
         } catch {
@@ -98,11 +99,14 @@ extension ManagedFetch {
         }
     }
 
-    /// Removes the kept beginning: the new response is another representation.
-    func removeOldBeginning(before exchange: Exchange) {
-        guard case .complete(let selection, _, _) = exchange.step.decision else { return }
-        let entry = exchange.step.entries[selection.index]
-        if case .partial = entry { cache.remove(entry) }
+    /// Removes the beginnings that earlier loads have kept: nothing would continue them any more. Those that other loads continue
+    /// stay, and so do those of other variants and users.
+    private func removeBeginnings(after exchange: Exchange) {
+        for entry in exchange.step.entries {
+            if case .partial(let kept) = entry, CacheRules.selects(kept.response, for: exchange.step.cacheRequest) {
+                kept.remove()
+            }
+        }
     }
 
     /// Keeps the beginning of a body that was cut short, unless it was invalidated.

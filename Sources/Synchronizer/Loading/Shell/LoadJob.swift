@@ -128,7 +128,9 @@ final class LoadJob: Sendable {
     }
 
     /// A parse of the body while it arrives; nil if the resource has none.
-    func makeStream() -> StreamRun? { (resource as? any StreamingResource)?.makeStream() }
+    func makeStream(time: any TimeSource) -> StreamRun? {
+        (resource as? any StreamingResource)?.makeStream(time: time)
+    }
 
     /// Why no file can be put at the destination; nil if no reason is known.
     var objection: FileError? { options.file?.destination.flatMap { FileDelivery(to: $0).objection } }

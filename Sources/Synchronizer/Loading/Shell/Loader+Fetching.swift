@@ -116,7 +116,7 @@ extension Loader {
             return only == nil || only?.options.file?.destination != destination
         }
         for (parse, job) in parses {
-            guard let stream = job.makeStream() else { continue }
+            guard let stream = job.makeStream(time: time) else { continue }
             tap.attach(stream.feed)
             let replaced = state.withLock { state in
                 defer { state.parses.update(parse) { $0.stream = stream } }

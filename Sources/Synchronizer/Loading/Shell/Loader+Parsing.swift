@@ -76,7 +76,7 @@ extension Loader {
             try parse.job.parse(fetched, stream: parse.stream)
         }
         var trace = fetched.trace
-        trace.parse = max(0, time.now.timeIntervalSince(begin))
+        trace.parse = max(0, time.now.timeIntervalSince(begin)) + (parse.stream?.seconds ?? 0)
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
             from: fetched, trace: trace)

@@ -44,6 +44,26 @@ struct LineParser: StreamParser {
     func finish() -> Int { count }
 }
 
+/// Its parser takes a second for each piece.
+private struct SlowLines: StreamingResource {
+    struct Parser: StreamParser {
+        let clock: ManualClock
+        let pieces: Collector<Int>
+
+        func parse(_ bytes: Data) throws {
+            clock.advance(by: 1)
+            pieces.append(bytes.count)
+        }
+
+        func finish() -> Int { pieces.elements.count }
+    }
+
+    let url: URL
+    let parser: Parser
+    func request() -> URLRequest { URLRequest(url: url) }
+    func makeParser() -> Parser { parser }
+}
+
 @Suite("Resources that are parsed while their bytes arrive", .bounded)
 struct StreamingTests {
     let files: FileBench
@@ -54,6 +74,14 @@ struct StreamingTests {
 
     init() throws {
         files = try FileBench()
+    }
+
+    @Test("say how long the parses of all pieces took")
+    func seconds() async throws {
+        bench.server["/a"] = Reply(body)
+        let parser = SlowLines.Parser(clock: bench.clock, pieces: pieces)
+        let loaded = try await files.synchronizer().loaded(SlowLines(url: bench.server.url("/a"), parser: parser))
+        #expect(loaded.trace.parse == Double(loaded.object) && loaded.object > 0)
     }
 
     @Test("parse before the body is complete, and get the same from the cache")

@@ -44,6 +44,8 @@ extension UpdatesTests {
         let object = try #require(synchronizer.memory.value(for: key, now: bench.clock.now))
         let later = bench.clock.now.addingTimeInterval(3_600)  // the time before the clock was set back
         synchronizer.memory.insert(object, for: key, cost: 1, expires: later.addingTimeInterval(10), now: later)
-        #expect(try await all().map(\.source) == [.cache])
+        let updates = try await all()
+        #expect(updates.map(\.source) == [.memory, .cache])
+        #expect(updates.map(\.phase.isLast) == [false, true])
     }
 }
