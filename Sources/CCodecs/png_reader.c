@@ -8,7 +8,12 @@
 #include <string.h>
 #include <png.h>
 
-enum { IDAT = 0x49444154 };
+enum {
+    IDAT = 0x49444154,
+    /// How many bytes of compressed data are read after the last row. Files end their data there with at most a few bytes, but
+    /// libpng would decompress all that follow.
+    MOST_SURPLUS = 4096,
+};
 
 struct png_reader {
     png_structp png;
@@ -17,8 +22,12 @@ struct png_reader {
     char message[128];
     const uint8_t *bytes;
     size_t length, offset;
+    /// The bytes of compressed data that were read after the last row.
+    size_t surplus;
     uint32_t width, height;
     int passes;
+    int (*proceed)(void *);
+    void *context;
 };
 
 static void fail(png_structp png, png_const_charp message) {
@@ -27,10 +36,25 @@ static void fail(png_structp png, png_const_charp message) {
     longjmp(reader->escape, 1);
 }
 
+static void check(png_reader *reader) {
+    if (reader->proceed && !reader->proceed(reader->context)) png_error(reader->png, "cancelled");
+}
+
 static void ignore(png_structp png, png_const_charp message) { (void)png, (void)message; }
 
+static int has_all_rows(const png_reader *reader) {
+    if (reader->passes > 1) return png_get_current_pass_number(reader->png) >= PNG_INTERLACE_ADAM7_PASSES;
+    return reader->passes == 1 && png_get_current_row_number(reader->png) >= reader->height;
+}
+
+static int is_in_pixels(const png_reader *reader) { return png_get_io_chunk_type(reader->png) == IDAT; }
+
+/// libpng calls this after at most 8 KB of compressed data, which may be megabytes of pixels.
 static void give(png_structp png, png_bytep into, size_t count) {
     png_reader *reader = png_get_io_ptr(png);
+    if (has_all_rows(reader) && is_in_pixels(reader)) reader->surplus += count;
+    if (reader->surplus > MOST_SURPLUS) png_error(png, "more data than pixels");
+    check(reader);
     if (count > reader->length - reader->offset) png_error(png, "the data ends too early");
     memcpy(into, reader->bytes + reader->offset, count);
     reader->offset += count;
@@ -106,22 +130,22 @@ int png_reader_start(png_reader *reader, png_reader_header *header) {
     return 1;
 }
 
-/// Whether only the end of the compressed data is missing: all rows are complete, and libpng has found another chunk where it
-/// looked for more data.
+/// Whether only the end of the compressed data is missing or was not read: all rows are complete, and libpng has found another
+/// chunk where it looked for more data, or far more data than the rows need.
 static int lacks_only_end(const png_reader *reader) {
-    int whole = reader->passes > 1 ? png_get_current_pass_number(reader->png) >= PNG_INTERLACE_ADAM7_PASSES
-                                   : png_get_current_row_number(reader->png) >= reader->height;
-    return whole && png_get_io_chunk_type(reader->png) != IDAT;
+    return has_all_rows(reader) && (!is_in_pixels(reader) || reader->surplus > MOST_SURPLUS);
 }
 
 int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t count,
                     int (*proceed)(void *), void *context) {
+    reader->proceed = proceed;
+    reader->context = context;
     if (setjmp(reader->escape)) return lacks_only_end(reader);
     if (reader->passes == 0 || (reader->passes > 1 && count != reader->height))
         png_error(reader->png, "called in the wrong order");
     for (int pass = 0; pass < reader->passes; pass++) {
         for (uint32_t row = 0; row < count; row++) {
-            if (proceed && !proceed(context)) png_error(reader->png, "cancelled");
+            check(reader);
             png_read_row(reader->png, rows + row * stride, NULL);
         }
     }

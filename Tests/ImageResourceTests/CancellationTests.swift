@@ -91,6 +91,16 @@
             }
         }
 
+        @Test("a PNG decode checks for cancellation while it reads data without pixels")
+        func emptyBlocks() throws {
+            var file = PNGFile(size: PixelSize(width: 5, height: 5))
+            let blocks = repeatElement(PNGFile.block([]), count: 20_000).joined()
+            file.pixels =
+                PNGFile.streamStart + blocks + PNGFile.block(.init(repeating: 0, count: 5 * 21), isLast: true)
+            #expect(try asks(file.data, .stored) >= 12)  // every 8 KB
+            #expect(try asks(file.data, .stored, cancelAt: 8) <= 9)
+        }
+
         @Test(
             "a preview checks often for cancellation, and a cancelled one ends there",
             arguments: ["large-baseline.jpg", "large-progressive.jpg", "large-lossy.webp", "large-lossless.webp"])

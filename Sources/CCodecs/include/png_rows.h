@@ -31,8 +31,8 @@ void png_reader_ignore_checksums(png_reader *reader);
 int png_reader_start(png_reader *reader, png_reader_header *header);
 
 /// Decodes `count` rows, `stride` bytes apart, as BGRA of 8 bits with straight alpha. Returns 0 on failure. An interlaced
-/// picture is decoded in one call with all its rows. `proceed` is called before each row of each pass, and stops the decode
-/// by returning 0.
+/// picture is decoded in one call with all its rows. `proceed` is called before each row of each pass and at least once for
+/// 8 KB of the file, and stops the decode by returning 0. Data after the last row are ignored.
 int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t count,
                     int (*proceed)(void *), void *context);
 

@@ -19,20 +19,10 @@
                 end += length + 12
             }
             let chunk = Array("IDAT".utf8) + content.dropLast(count)
-            let checksum = isChecked ? checksum(chunk) : 0
+            let checksum = isChecked ? PNGFile.checksum(chunk) : 0
             data.replaceSubrange(
                 start..<end, with: HEIFFile.big32(chunk.count - 4) + chunk + HEIFFile.big32(checksum))
             return data
-        }
-
-        /// The checksum of a chunk (W3C PNG annex D).
-        private func checksum(_ bytes: [UInt8]) -> Int {
-            var sum: UInt32 = 0xFFFF_FFFF
-            for byte in bytes {
-                sum ^= UInt32(byte)
-                for _ in 0..<8 { sum = sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
-            }
-            return Int(~sum)
         }
 
         private static let files = [
@@ -58,6 +48,14 @@
                     try BitmapImage.decode(cut(file, by: 12), sizing: .maxPixelSize(side))
                 }
             }
+        }
+
+        @Test("data beyond the pixels are not read, and may be missing", arguments: [false, true])
+        func surplus(_ isInterlaced: Bool) throws {
+            var file = PNGFile(size: PixelSize(width: 5, height: 5), isInterlaced: isInterlaced)
+            let pixels = [UInt8](repeating: 0, count: 30_000)
+            file.pixels = PNGFile.streamStart + PNGFile.block(pixels) + PNGFile.block(pixels)
+            #expect(try BitmapImage.decode(file.data.prefix(50_000)).width == 5)
         }
 
         @Test("the checksum of the chunk is checked", arguments: files)
