@@ -40,13 +40,10 @@ struct Decoding {
         guard size.area <= pixels else {
             throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: pixels)
         }
-        let plan = DecodePlan(header, sizing: sizing)
-        let working = PictureAssembler.workingBytes(plan, beside: codec.workingBytes(bytes, plan: plan))
-        let affordable = try plan.limited(to: budget, beside: working)
         self.bytes = bytes
         self.codec = codec
-        self.plan = affordable
-        cost = working + affordable.output.bytes
+        (plan, cost) = try DecodePlan(header, sizing: sizing)
+            .limited(to: budget) { codec.workingBytes(bytes, plan: $0) }
     }
 
     func picture(_ budget: DecodeBudget = .shared) throws -> BitmapImage {

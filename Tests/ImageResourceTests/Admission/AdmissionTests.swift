@@ -88,18 +88,22 @@
         @Test(
             "an animation takes its canvas, what comes back and its largest frame of the budget, or is decoded smaller")
         func animations() throws {
-            let data = try Samples.data("gif-disposal-3.gif")
+            var data = try Samples.data("gif-disposal-3.gif")
+            let frame = try #require(ImageHeader(data)).uprightSize
+            data.replaceSubrange(6..<10, with: [0x90, 1, 0x90, 1])  // both sides of the canvas: 400
             let canvas = try #require(ImageHeader(data)).uprightSize
-            let whole = try #require(FrameSources.source(of: data, sizing: .stored, limit: 1 << 20) as? ComposedFrames)
+            let whole = try #require(FrameSources.source(of: data, sizing: .stored, limit: 4 << 20) as? ComposedFrames)
             #expect(whole.plan.output == canvas)
-            // The canvas twice, as frames are taken away again, and an index for each pixel: room for half a picture.
-            let plan = DecodePlan(stored: canvas, orientation: .up, sizing: .stored)
-            let working = PictureAssembler.workingBytes(plan, beside: canvas.bytes * 2 + canvas.area)
-            let limit = working + canvas.bytes / 2
+            // The canvas twice, as frames are taken away again, and an index for each pixel of a frame.
+            let decoder = canvas.bytes * 2 + frame.area
+            let half = DecodePlan(stored: canvas, orientation: .up, sizing: .maxPixelSize(canvas.width / 2))
+            let limit = PictureAssembler.workingBytes(half, beside: decoder) + half.output.bytes
             let smaller = try #require(FrameSources.source(of: data, sizing: .stored, limit: limit) as? ComposedFrames)
-            #expect(smaller.plan.output.bytes <= canvas.bytes / 2)
-            #expect(throws: ImageError.overBudget(bytes: working, limit: working)) {
-                _ = try FrameSources.source(of: data, sizing: .stored, limit: working)
+            #expect(smaller.cost <= limit && smaller.plan.output.bytes < canvas.bytes)
+            #expect {
+                _ = try FrameSources.source(of: data, sizing: .stored, limit: decoder)
+            } throws: {
+                Self.isOver($0, decoder)
             }
         }
 
@@ -219,6 +223,47 @@
             }
         }
 
+        /// Whether an error says that a decode takes more than a budget.
+        private static func isOver(_ error: any Error, _ budget: Int) -> Bool {
+            guard case .overBudget(let bytes, budget) = error as? ImageError else { return false }
+            return bytes > budget
+        }
+
+        @Test(
+            "a decode that is limited by the budget takes no more than that, or is refused",
+            arguments: Sample.files + TraitTests.decoded, [0.99, 0.8, 0.6, 0.3])
+        func limited(_ sample: Sample, _ part: Double) throws {
+            try sample.data().withUnsafeBytes { buffer in
+                let bytes = ByteReader(buffer)
+                let budget = Int(Double(try Decoding(bytes, sizing: .stored).cost) * part)
+                do {
+                    let decoding = try Decoding(bytes, sizing: .stored, budget: budget)
+                    let plan = decoding.plan
+                    let decoder = decoding.codec.workingBytes(bytes, plan: plan)
+                    let cost = PictureAssembler.workingBytes(plan, beside: decoder) + plan.output.bytes
+                    #expect(decoding.cost == cost && cost <= budget)
+                } catch {
+                    #expect(Self.isOver(error, budget))
+                }
+            }
+        }
+
+        @Test("a narrow picture that fits the budget is not refused")
+        func narrow() throws {
+            var file = PNGFile(size: PixelSize(width: 2, height: 1_000_000), colourType: 0)
+            func plan(_ budget: Int) throws -> DecodePlan {
+                try file.data.withUnsafeBytes { try Decoding(ByteReader($0), sizing: .stored, budget: budget).plan }
+            }
+            #expect(try plan(10 << 20).output == file.size)
+            file.size = PixelSize(width: 20, height: 3_407_890)
+            file.chunks = PNGFile.chunk("acTL", [0, 0, 0, 1, 0, 0, 0, 0])
+            #expect(try plan(1 << 30).output == file.size)
+            // Rounding the width up takes more than the budget at some of these.
+            file.size = PixelSize(width: 200, height: 400_000)
+            file.chunks = []
+            for budget in stride(from: 100 << 20, to: 300 << 20, by: 10 << 20) { _ = try plan(budget) }
+        }
+
         @Test("rows and weights of a picture that is wide beyond all measure are counted")
         func wide() throws {
             var png = try Samples.data("png-rgb-8.png")
@@ -237,7 +282,7 @@
         func overBudget() throws {
             let data = try Samples.data("reduced-progressive.jpg")
             #expect(throws: ImageError.self) {
-                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing: .stored, budget: 200_000) }
+                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing: .stored, budget: 100_000) }
             }
             _ = try data.withUnsafeBytes { try Decoding(ByteReader($0), sizing: .stored, budget: 1_000_000).picture() }
         }

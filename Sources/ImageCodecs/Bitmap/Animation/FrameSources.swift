@@ -26,12 +26,11 @@ package enum FrameSources {
         guard let decoder = try decoder(of: data), decoder.frames.count > 1 else {
             return StillFrame(data: data, sizing: sizing, budget: budget)
         }
-        let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing: sizing)
-        let working = PictureAssembler.workingBytes(plan, beside: decoder.workingBytes)
-        let affordable = try plan.limited(to: limit, beside: working)
+        let working = decoder.workingBytes
+        let (plan, cost) = try DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing: sizing)
+            .limited(to: limit) { _ in working }
         return ComposedFrames(
-            decoder: decoder, plan: affordable, cost: working + affordable.output.bytes, budget: budget, room: room,
-            fileSize: data.count)
+            decoder: decoder, plan: plan, cost: cost, budget: budget, room: room, fileSize: data.count)
     }
 
     private static func decoder(of data: Data) throws -> (any AnimationDecoder)? {

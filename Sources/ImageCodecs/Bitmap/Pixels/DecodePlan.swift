@@ -39,20 +39,25 @@ struct DecodePlan {
         (orientation, self.filter, scale) = (.up, filter, 1)
     }
 
-    /// The same plan, with a result small enough that it fits the budget together with the working memory.
-    func limited(to budget: Int, beside working: Int) throws -> DecodePlan {
-        guard let plan = limited(toBytes: budget - working) else {
-            throw ImageError.overBudget(bytes: working, limit: budget)
+    /// The same plan with a result small enough that the whole decode fits the budget, and the bytes that it takes then.
+    /// - Parameter decoder: The bytes that the decoder takes for a plan, in addition to the picture.
+    func limited(
+        to budget: Int, beside decoder: (DecodePlan) -> Int
+    ) throws -> (plan: DecodePlan, cost: Int) {
+        var (plan, factor) = (self, 1.0)
+        while true {
+            let working = PictureAssembler.workingBytes(plan, beside: decoder(plan))
+            let (room, bytes) = (budget - working, plan.output.bytes)
+            if bytes <= room { return (plan, working + bytes) }
+            guard plan.output.area > Self.smallestArea else {
+                throw ImageError.overBudget(bytes: working > .max - bytes ? .max : working + bytes, limit: budget)
+            }
+            // A smaller result may take more or less working memory, and its sides are rounded. So this takes several steps.
+            factor *= room > 0 ? max(0.5, (Double(room) / Double(bytes)).squareRoot() * 0.999) : 0.5
+            plan.output = output.scaled(by: factor)
         }
-        return plan
     }
 
-    /// The same plan with a result of at most `bytes` bytes; nil if they don't suffice for 16 × 16 pixels.
-    private func limited(toBytes bytes: Int) -> DecodePlan? {
-        guard output.bytes > bytes else { return self }
-        guard bytes >= 16 * 16 * 4 else { return nil }
-        var limited = self
-        limited.output = output.scaled(by: (Double(bytes) / Double(output.bytes)).squareRoot() * 0.999)
-        return limited.output.bytes <= bytes ? limited : nil
-    }
+    /// Results with fewer pixels would hardly take less memory.
+    private static let smallestArea = 16 * 16
 }

@@ -45,9 +45,10 @@ final class PictureAssembler {
     /// takes floats for a row of the input and nine rows of the output, and the weights with the spare capacity of their arrays.
     static func workingBytes(_ plan: DecodePlan, beside decoder: Int) -> Int {
         let (stored, output) = (plan.stored, plan.output)
-        let columns = (stripHeight * 4 + 16 + 64) * stored.width + (16 * 9 + 64) * output.width
+        let strip = stripHeight * 4 * stored.width
+        let columns = (16 + 64) * stored.width + (16 * 9 + 64) * output.width
         let rows = 64 * stored.height + 64 * output.height
-        let (bytes, overflow) = decoder.addingReportingOverflow(columns + rows)
+        let (bytes, overflow) = decoder.addingReportingOverflow(strip + (output == stored ? 0 : columns + rows))
         return overflow ? .max : bytes
     }
 

@@ -12,7 +12,8 @@ enum WebPCodec: BitmapCodec {
             + (isLossless ? bytes.count : plan.stored.area)
         if WebPPlanes.suffices(bytes, plan: plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
         let intermediate = WebPDecoder.intermediateSize(bytes, plan: plan)
-        return strips + planes + (intermediate == plan.output ? 0 : intermediate.bytes)
+        let isResult = intermediate == plan.output && plan.orientation == .up
+        return strips + planes + (isResult ? 0 : intermediate.bytes)
     }
 
     static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
