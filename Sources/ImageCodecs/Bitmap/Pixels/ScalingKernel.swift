@@ -114,8 +114,9 @@ struct ScalingKernel {
     /// from the weights compensates for that to the second order of frequency, and gains 2 dB.
     private mutating func appendLanczos(centre: Double, scale: Double, inputs: Int, sharpen: Bool) {
         let reach = 3 * scale + (sharpen ? 1 : 0)
-        let low = min(max(Int((centre - reach).rounded(.up)), 0), inputs - 1)
-        let high = max(low, min(Int(centre + reach), inputs - 1))
+        // The centre of an input is half a pixel behind its index.
+        let low = min(max(Int((centre - reach - 0.5).rounded(.up)), 0), inputs - 1)
+        let high = max(low, min(Int(centre + reach - 0.5), inputs - 1))
         let flat = (low - 1...high + 1).map { Self.lanczos((Double($0) + 0.5 - centre) / scale) }
         let values = flat.indices.dropFirst().dropLast().map { index in
             flat[index] - (sharpen ? (flat[index - 1] - 2 * flat[index] + flat[index + 1]) / 24 : 0)
