@@ -26,4 +26,5 @@ cairo_status_t cairo_surface_status(cairo_surface_t *surface);
 void cairo_surface_flush(cairo_surface_t *surface);
 void cairo_surface_destroy(cairo_surface_t *surface);
 cairo_t *cairo_create(cairo_surface_t *target);
+void cairo_scale(cairo_t *cairo, double across, double down);
 void cairo_destroy(cairo_t *cairo);

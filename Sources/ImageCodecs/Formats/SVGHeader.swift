@@ -8,8 +8,14 @@ enum SVGHeader {
     }
 
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
+        guard let size = size(bytes), let width = whole(size.width), let height = whole(size.height) else { return nil }
+        return HeaderFacts(width: width, height: height)
+    }
+
+    /// The declared size, which may be a fraction; nil if the root element is no SVG.
+    static func size(_ bytes: ByteReader) -> (width: Double, height: Double)? {
         guard let start = SVGMarkup.root(bytes), let tag = bytes.part(from: start, count: 4096) else { return nil }
-        var (width, height) = size(tag)
+        var (width, height) = lengths(tag)
         // Most files have a width and a height, and don't need the view box.
         let box = width == nil || height == nil ? value("viewBox", in: tag).map(numbers) ?? [] : []
         if box.count == 4, box[2] > 0, box[3] > 0 {
@@ -21,12 +27,11 @@ enum SVGHeader {
             }
         }
         // The default size of replaced elements (CSS 2.2 §10.3.2).
-        guard let width = whole(width ?? 300), let height = whole(height ?? 150) else { return nil }
-        return HeaderFacts(width: width, height: height)
+        return (width ?? 300, height ?? 150)
     }
 
     /// The attributes `width` and `height`. A length in the attribute `style` takes precedence (SVG 2 §6.6).
-    private static func size(_ tag: ByteReader) -> (width: Double?, height: Double?) {
+    private static func lengths(_ tag: ByteReader) -> (width: Double?, height: Double?) {
         var size = (width: value("width", in: tag).flatMap(pixels), height: value("height", in: tag).flatMap(pixels))
         for declaration in value("style", in: tag)?.split(separator: ";") ?? [] {
             let parts = declaration.split(separator: ":", maxSplits: 1)

@@ -98,6 +98,18 @@
                 #expect(try drawn(text) == [20, 10])
                 #expect(try drawn(text, .maxPixelSize(20)) == [10, 5])
             }
+
+            @Test(
+                "a drawing that fills its size is opaque at every scale, whatever the rounded aspect ratio",
+                arguments: [("300", "200", 47), ("1000", "3", 100), ("96.2", "10", 0), ("200", "10.4", 31)])
+            func opaqueEdges(_ width: String, _ height: String, _ side: Int) throws {
+                let text = file("width='\(width)' height='\(height)'", "width='100%' height='100%'")
+                let image = try BitmapImage.decode(Data(text.utf8), sizing: .maxPixelSize(side))
+                let isFilled = image.withUnsafeBytes { bytes in
+                    bytes.elementsEqual(repeatElement([0, 0, 255, 255], count: bytes.count / 4).joined())
+                }
+                #expect(isFilled)
+            }
         #endif
     }
 #endif

@@ -16,13 +16,20 @@
             defer { g_object_unref(handle) }
             // CSS pixels per inch, as in `SVGHeader`. librsvg assumes 90.
             rsvg_handle_set_dpi(handle, 96)
+            let declared = SVGHeader.size(bytes) ?? (Double(plan.stored.width), Double(plan.stored.height))
             let picture = try PixelBuffer(plan.output, cleared: true)
-            try draw(handle, into: picture)
+            try draw(handle, of: declared, into: picture)
             return BitmapImage(picture, scale: plan.scale, isOpaque: false)
         }
 
+        /// The sides of the picture are rounded, so its aspect ratio can differ from the declared one. librsvg would leave borders
+        /// if it had to fit the drawing into the picture. So the drawing is stretched.
+        ///
         /// Cairo's ARGB32 is premultiplied BGRA on little-endian machines, which all of Swift's Linux platforms are.
-        private static func draw(_ handle: UnsafeMutablePointer<RsvgHandle>, into picture: PixelBuffer) throws {
+        private static func draw(
+            _ handle: UnsafeMutablePointer<RsvgHandle>, of declared: (width: Double, height: Double),
+            into picture: PixelBuffer
+        ) throws {
             let size = picture.size
             let surface = cairo_image_surface_create_for_data(
                 picture.base.assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_ARGB32, Int32(clamping: size.width),
@@ -31,7 +38,8 @@
             guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS else { throw ImageError.outOfMemory }
             let context = cairo_create(surface)
             defer { cairo_destroy(context) }
-            var viewport = RsvgRectangle(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
+            cairo_scale(context, Double(size.width) / declared.width, Double(size.height) / declared.height)
+            var viewport = RsvgRectangle(x: 0, y: 0, width: declared.width, height: declared.height)
             guard rsvg_handle_render_document(handle, context, &viewport, nil) != 0 else {
                 throw ImageError.corrupt(.svg, "librsvg cannot draw it")
             }
