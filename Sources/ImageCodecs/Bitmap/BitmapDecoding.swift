@@ -43,7 +43,7 @@ struct Decoding {
         self.bytes = bytes
         self.codec = codec
         (plan, cost) = try DecodePlan(header, sizing: sizing)
-            .limited(to: budget) { codec.workingBytes(bytes, plan: $0) }
+            .limited(toSide: codec.longestSide).limited(to: budget) { codec.workingBytes(bytes, plan: $0) }
     }
 
     func picture(_ budget: DecodeBudget = .shared) throws -> BitmapImage {
@@ -67,4 +67,11 @@ protocol BitmapCodec {
     static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int
 
     static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage
+
+    /// The longest side of a picture that the decoder can make. A larger image is decoded at this size.
+    static var longestSide: Int { get }
+}
+
+extension BitmapCodec {
+    static var longestSide: Int { .max }
 }

@@ -110,6 +110,12 @@
                 }
                 #expect(isFilled)
             }
+
+            @Test("a drawing that is too long for cairo is smaller")
+            func long() throws {
+                let image = try BitmapImage.decode(Data(file("width='65534' height='40'", "width='9' height='9'").utf8))
+                #expect(image.width == 32_767 && image.height == 20)
+            }
         #endif
     }
 #endif

@@ -39,6 +39,13 @@ struct DecodePlan {
         (orientation, self.filter, scale) = (.up, filter, 1)
     }
 
+    /// The same plan with a result whose sides have at most `longest` pixels.
+    func limited(toSide longest: Int) -> DecodePlan {
+        var plan = self
+        plan.output = output.scaled(by: Double(longest) / Double(max(output.width, output.height)))
+        return plan
+    }
+
     /// The same plan with a result small enough that the whole decode fits the budget, and the bytes that it takes then.
     /// - Parameter decoder: The bytes that the decoder takes for a plan, in addition to the picture.
     func limited(

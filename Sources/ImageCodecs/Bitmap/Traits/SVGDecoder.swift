@@ -7,6 +7,9 @@
     enum SVGDecoder: BitmapCodec {
         static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int { plan.output.bytes }
 
+        /// The limit of cairo.
+        static let longestSide = 32_767
+
         static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             try ParseCancellation.check()
             let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
