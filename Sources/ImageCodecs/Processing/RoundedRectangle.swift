@@ -30,12 +30,17 @@ struct RoundedRectangle {
     /// Whether a pixel may have parts of two corners.
     private var isThin: Bool { Double(min(size.width, size.height)) - 2 * inset < 2 }
 
+    /// Whether the area of pixels in corners is measured: if a pixel may have parts of two corners, or most of one.
+    private var isMeasured: Bool { radius > 0 && (isThin || radius < 1) }
+
     /// The part of a pixel that is inside, from 0 to 1. In corners it is computed from the distance between the pixel's centre
     /// and the edge, which differs little from the true area.
     func coverage(column: Int, row: Int) -> Double {
         let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
-        if isThin, x < radius + 0.5, y < radius + 0.5 { return area(column: column, row: row) }
-        guard x < radius, y < radius else { return share(column, of: size.width) * share(row, of: size.height) }
+        if isMeasured, x < radius + 0.5, y < radius + 0.5 { return area(column: column, row: row) }
+        guard radius > 0, x < radius, y < radius else {
+            return share(column, of: size.width) * share(row, of: size.height)
+        }
         let distance = radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot()
         return (distance + 0.5).inUnit
     }

@@ -20,10 +20,9 @@
         }
 
         /// The part of a pixel inside a rectangle with round corners, which lies `inset` from the edges, by counting points.
-        private func coverage(_ x: Int, _ y: Int, _ width: Double, _ height: Double, radius: Double, inset: Double)
-            -> Double
-        {
-            let points = 8
+        private func coverage(
+            _ x: Int, _ y: Int, _ width: Double, _ height: Double, radius: Double, inset: Double, points: Int = 8
+        ) -> Double {
             var inside = 0
             for row in 0..<points {
                 for column in 0..<points {
@@ -121,6 +120,29 @@
                     #expect(
                         abs(Double(found[0]) / 255 - (outer - inner)) < 0.2, "\(x), \(y): \(found), \(outer), \(inner)")
                     #expect(found[2] <= found[3] && abs(found[2] - found[3]) <= 1)
+                }
+            }
+        }
+
+        @Test("the coverage of a corner is within a tenth of the true area", arguments: [0, 0.1, 0.5, 0.95, 1, 1.5, 3])
+        func coverage(_ radius: Double) {
+            for inset in stride(from: 0, to: 1, by: 0.05) {
+                let shape = RoundedRectangle(in: PixelSize(width: 12, height: 12), inset: inset, radius: radius)
+                for (x, y) in [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3)] {
+                    let share = coverage(x, y, 12, 12, radius: radius, inset: inset, points: 40)
+                    #expect(abs(shape.coverage(column: x, row: y) - share) < 0.1, "\(inset): \(x), \(y)")
+                }
+            }
+        }
+
+        @Test("a border of square corners is exact")
+        func squareCorner() throws {
+            let image = try Self.plain(10, 10, [0, 0, 0, 255])
+            for width in stride(from: 0.1, to: 2, by: 0.1) {
+                let result = try ImageProcessing.apply([.border(.white, width: width)], to: image)
+                for index in 0..<3 {
+                    let side = min(max(Double(index + 1) - width, 0), 1)
+                    #expect(abs(Double(pixel(result, index, index)[0]) - 255 * (1 - side * side)) <= 0.51, "\(width)")
                 }
             }
         }
