@@ -27,6 +27,33 @@
             }
         }
 
+        @Test("dark greys of linear light are converted to the nearest value")
+        func linearGrey() throws {
+            let transform = try Self.linearGreyProfile.withUnsafeBytes {
+                try #require(ColorTransform(ByteReader($0), model: .grey))
+            }
+            var greys = (0...255).map { UInt32($0) * 0x01_0101 }
+            transform.convert(&greys, count: greys.count)
+            for (grey, found) in greys.enumerated() {
+                let light = Double(grey) / 255
+                let expected = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
+                #expect(abs(Double(found & 0xFF) - expected * 255) < 0.8, "\(grey)")
+            }
+        }
+
+        /// A profile of one curve, which has no entries and so is linear (ICC.1 §7.2, §10.6).
+        private static let linearGreyProfile: [UInt8] = {
+            var header = [UInt8](repeating: 0, count: 128)
+            for (offset, text) in [(12, "mntrGRAYXYZ "), (36, "acsp")] {
+                header.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
+            }
+            header.replaceSubrange(8..<10, with: [2, 0x40])
+            header.replaceSubrange(68..<80, with: [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D])
+            let tags = HEIFFile.big32(1) + Array("kTRC".utf8) + HEIFFile.big32(144) + HEIFFile.big32(12)
+            let profile = header + tags + Array("curv".utf8) + [UInt8](repeating: 0, count: 8)
+            return HEIFFile.big32(profile.count) + profile.dropFirst(4)
+        }()
+
         @Test("translucent pixels of a PNG are converted as precisely as opaque ones")
         func translucentPNG() throws {
             let opaque = try BitmapImage.decode(Samples.data("icc-rgb.png"))

@@ -69,10 +69,11 @@ final class ColorTransform {
             return nil
         }
         defer { cmsCloseProfile(target) }
-        let alpha = model == .rgb ? UInt32(cmsFLAGS_COPY_ALPHA) : 0
+        // Optimised transforms of grey have too few steps in the shadows. Only 256 greys are converted, so speed does not matter.
+        let options = UInt32(model == .rgb ? cmsFLAGS_COPY_ALPHA : model == .grey ? cmsFLAGS_NOOPTIMIZE : 0)
         let transform = cmsCreateTransformTHR(
             context, source, model.layout, target, PixelLayout.bgra, UInt32(INTENT_RELATIVE_COLORIMETRIC),
-            UInt32(cmsFLAGS_BLACKPOINTCOMPENSATION) | alpha)
+            UInt32(cmsFLAGS_BLACKPOINTCOMPENSATION) | options)
         return transform.map { ($0, model == .rgb ? MatrixConversion(source, target: target) : nil) }
     }
 
