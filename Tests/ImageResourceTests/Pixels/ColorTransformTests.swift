@@ -27,6 +27,28 @@
             }
         }
 
+        @Test("code points of a PNG take precedence over its profile, unless they are not converted")
+        func codePoints() throws {
+            func decoded(_ file: String, _ points: [UInt8]?) throws -> BitmapImage {
+                var data = try Samples.data(file)
+                if let points { data.insert(contentsOf: PNGFile.chunk("cICP", points), at: 33) }  // after the header
+                return try BitmapImage.decode(data)
+            }
+            let plain = try decoded("png-rgb-8.png", nil)
+            let converted = BitmapImage(try plain.buffer.copy(), isOpaque: true)
+            let displayP3 = try #require(ColorTransform.from(ColorCodePoints(primaries: 12, transfer: 13)))
+            try displayP3.apply(to: converted.buffer, isOpaque: true)
+            #expect(converted != plain)
+            #expect(try decoded("png-rgb-8.png", [12, 13, 0, 1]) == converted)
+            // sRGB; numbers for YCbCr; PQ
+            for points in [[1, 13, 0, 1], [12, 13, 1, 1], [9, 16, 0, 1]] as [[UInt8]] {
+                #expect(try decoded("png-rgb-8.png", points) == plain)
+            }
+            let profile = try decoded("detailed-p3.png", nil)
+            #expect(try decoded("detailed-p3.png", [1, 13, 0, 1]) != profile)
+            #expect(try decoded("detailed-p3.png", [9, 16, 0, 1]) == profile)
+        }
+
         @Test("dark greys of linear light are converted to the nearest value")
         func linearGrey() throws {
             let transform = try Self.linearGreyProfile.withUnsafeBytes {

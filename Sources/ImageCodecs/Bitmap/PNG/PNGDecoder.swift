@@ -8,6 +8,8 @@ final class PNGDecoder {
     private static let maximumChunk = 8 << 20
 
     private let reader: OpaquePointer
+    /// The colours that the file names by numbers.
+    private let codePoints: ColorCodePoints?
 
     init(_ bytes: ByteReader) throws {
         let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -15,6 +17,7 @@ final class PNGDecoder {
             throw ImageError.outOfMemory
         }
         self.reader = reader
+        codePoints = Self.codePoints(bytes)
     }
 
     deinit {
@@ -37,10 +40,21 @@ final class PNGDecoder {
         guard let decoder = try? PNGDecoder(bytes), png_reader_start(decoder.reader, &header) != 0 else {
             return nil
         }
-        return colours(header)
+        return decoder.colours(header)
     }
 
-    private static func colours(_ header: png_reader_header) -> ColorTransform? {
+    /// The code points of RGB (W3C PNG §11.3.2.6). Numbers for YCbCr are invalid.
+    private static func codePoints(_ bytes: ByteReader) -> ColorCodePoints? {
+        guard let content = PNGChunks(bytes).beforePixels.first(where: { $0.has("cICP") })?.content,
+            content.count == 4, let primaries = content.byte(0), let transfer = content.byte(1),
+            content.byte(2) == 0, content.byte(3) == 1
+        else { return nil }
+        return ColorCodePoints(primaries: Int(primaries), transfer: Int(transfer))
+    }
+
+    /// Code points take precedence over the profile, unless they are not converted.
+    private func colours(_ header: png_reader_header) -> ColorTransform? {
+        if let codePoints, codePoints.areKnown { return .from(codePoints) }
         let profile = ByteReader(UnsafeRawBufferPointer(start: header.profile, count: header.profile_length))
         return ColorTransform(profile, model: header.grey != 0 ? .grey : .rgb)
     }
@@ -52,7 +66,7 @@ final class PNGDecoder {
             throw ImageError.corrupt(.png, "the header and the stream have different sizes")
         }
         let isOpaque = header.transparent == 0
-        let colours = Self.colours(header)
+        let colours = colours(header)
         if header.interlaced != 0 {
             let whole = try decodeWhole(plan.stored, colours: colours, isOpaque: isOpaque)
             return try PictureAssembler.assemble(plan, whole: whole, isOpaque: isOpaque)
