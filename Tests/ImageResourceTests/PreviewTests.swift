@@ -31,6 +31,21 @@
             #expect(previews.last == final)
         }
 
+        @Test(
+            "a part of a scan does not change the preview",
+            arguments: ["detailed-444-progressive.jpg", "jpeg-cmyk-progressive.jpg"])
+        func partOfScan(_ file: String) throws {
+            let data = try Samples.data(file)
+            let scans = data.indices.filter { data[$0...].starts(with: [0xFF, 0xDA]) }
+            #expect(scans.count >= 6)
+            for (scan, next) in zip(scans.dropFirst(), scans.dropFirst(2)) {
+                let begin = data.prefix(scan + 2 + Int(data[scan + 2]) << 8 + Int(data[scan + 3]))
+                let preview = try #require(ImagePreviewer(sizing: .stored).preview(of: begin))
+                let middle = data.prefix((begin.count + next) / 2)
+                #expect(ImagePreviewer(sizing: .stored).preview(of: middle) == preview)
+            }
+        }
+
         @Test("bytes that arrive together are shown once")
         func oneStep() throws {
             #expect(previews(try Samples.data("reduced-progressive.jpg"), pieces: 1).count == 1)

@@ -101,6 +101,25 @@ struct JPEGScans {
         return !JPEGSampling.isHalved(component.factors, of: largest)
     }
 
+    /// The number of complete scans in the part of a file that has arrived. The last one counts once the header of the next scan or
+    /// the end marker has arrived, because libjpeg reads that far to make a picture.
+    static func completeScans(_ bytes: ByteReader) -> Int {
+        var (begun, offset) = (0, 2)
+        while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1), marker != 0xD9 || lead != 0xFF {
+            if lead != 0xFF || marker == 0xFF {
+                offset += 1
+            } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {
+                offset += 2
+            } else {
+                offset += 2 + max(bytes.big16(offset + 2) ?? 0, 2)
+                guard marker == 0xDA, offset <= bytes.count else { continue }
+                begun += 1
+                offset = endOfData(bytes, from: offset)
+            }
+        }
+        return bytes.byte(offset + 1) == 0xD9 ? begun : max(begun - 1, 0)
+    }
+
     /// The offset of the next marker that does not belong to the entropy-coded data.
     private static func endOfData(_ bytes: ByteReader, from start: Int) -> Int {
         guard let base = bytes.bytes.baseAddress, start < bytes.count else { return bytes.count }

@@ -37,11 +37,13 @@ final class JPEGPreviewer: FormatPreviewer {
             size = try reader.start(eighths: eighths)
         }
         guard let size else { return nil }
-        return reader.hasScans ? try nextScans(size) : try nextRows(size)
+        return reader.hasScans ? try nextScans(size, arrived: JPEGScans.completeScans(bytes)) : try nextRows(size)
     }
 
-    private func nextScans(_ size: PixelSize) throws -> BitmapImage? {
-        absorbing: while true {
+    /// Absorbs only complete scans. Once a scan has begun, libjpeg smooths blocks as if that scan were complete, which can make a
+    /// preview worse than the one before.
+    private func nextScans(_ size: PixelSize, arrived: Int) throws -> BitmapImage? {
+        absorbing: while completeScans < arrived {
             try ParseCancellation.check()
             switch try reader.absorb() {
             case .more: try limit.check(reader.scan)
