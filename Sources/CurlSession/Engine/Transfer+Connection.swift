@@ -51,6 +51,9 @@ extension Transfer {
             return false
         }
         connection = .none
+        let made = easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) } ?? 0
+        let isNew = made > connectionsMade
+        connectionsMade = made
         let isMultiplexed = speaksHTTP2 || CurlVersion.hasHTTP3 && pool.multiplexes(exchange.peer)
         if isReused {
             socket = -1  // the connection may have another socket
@@ -63,10 +66,11 @@ extension Transfer {
         } else if exchange.isSecure {
             pool.connected(to: exchange.peer)
         }
-        guard isOwnTunnel() else {
+        guard isOwnTunnel(isNew: isNew) else {
             abort = .needsNewConnection
             return false
         }
+        if isMultiplexed, !isNew { usedKeptConnection = true }
         connection = isMultiplexed ? .multiplexed : .exclusive(ports)
         noteTLS()
         noteProgress()
@@ -94,9 +98,10 @@ extension Transfer {
     private var serverMayHaveRequest: Bool {
         switch connection {
         case .none, .exclusive: false
-        // The bytes of the connection do not tell which requests the server has received. If the server has refused the request
-        // (RFC 9113 §8.7), libcurl reports no error.
-        case .multiplexed: hasSentBody && message.pointee != 0
+        // The bytes of the connection do not tell which requests the server has received. On a new connection, libcurl sends the
+        // request again without an error only if the server has refused it (RFC 9113 §8.7). On a kept connection, it does so
+        // whatever has happened.
+        case .multiplexed: hasSentBody && (usedKeptConnection || message.pointee != 0)
         case .lost(let mayHaveRequest): mayHaveRequest
         }
     }
@@ -177,7 +182,6 @@ extension Transfer {
     func prepareToSendAgain(after code: CURLcode) -> Bool {
         guard let easy, needsNewConnection || isCutOff(code) else { return false }
         abort = nil
-        connectionsMade = 0
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
     }

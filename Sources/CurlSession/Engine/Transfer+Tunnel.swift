@@ -61,13 +61,12 @@ extension Transfer {
 
     /// Whether the tunnel that libcurl has chosen is one that this request has opened, or one that was opened with the same
     /// `Proxy-Authorization`. True without a tunnel.
-    func isOwnTunnel() -> Bool {
+    /// - Parameter isNew: Whether libcurl has made the connection for this transfer.
+    func isOwnTunnel(isNew: Bool) -> Bool {
         guard exchange.usesTunnel, let easy else { return true }
         var library = CURLSSLBACKEND_NONE
         let connection = UInt(bitPattern: synchronizer_tls(easy, &library))
-        let made = synchronizer_info_long(easy, CURLINFO_NUM_CONNECTS)
-        defer { connectionsMade = made }
-        guard made > connectionsMade else { return pool.tunnels.isOpen(connection, for: tunnelAuthorization) }
+        guard isNew else { return pool.tunnels.isOpen(connection, for: tunnelAuthorization) }
         pool.tunnels.opened(connection, with: tunnelAuthorization)
         return true
     }

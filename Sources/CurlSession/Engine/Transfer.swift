@@ -35,6 +35,10 @@ final class Transfer {
     var tunnelHead = TunnelHead()
     /// The connections that libcurl had made for this transfer when it last began to send the request.
     var connectionsMade = 0
+    /// Whether libcurl has sent the request by HTTP/2 or HTTP/3 on a connection that it had kept.
+    var usedKeptConnection = false
+    /// Whether the request was sent again because its HTTP/2 connection ended.
+    var isSentAgain = false
 
     /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?

@@ -45,20 +45,40 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    /// RFC 9113 §8.7: the server has not processed the request.
-    @Test(arguments: [1, 2]) func `a POST that a server of HTTP/2 refuses is sent again`(number: Int) async throws {
+    /// RFC 9113 §8.7: the server has not processed the request. On a kept connection, libcurl does not say so.
+    @Test(arguments: [("POST", true), ("POST", false), ("PUT", true)])
+    func `a request that a server of HTTP/2 refuses is sent again`(method: String, isKept: Bool) async throws {
         let server = try HTTP2Server { request, requests in
-            request.connection == 1 && requests.count == number
+            request.connection == 1 && requests.count == (isKept ? 2 : 1)
                 ? [.reset(request.stream, 7)] : Frame.response(request.stream, "hello")
         }
         let bench = try Bench.overTLS()
-        for _ in 0..<number {
-            await bench.run {
-                ($0.url, $0.httpMethod, $0.httpBody) = (server.relay.url(), "POST", Data("body".utf8))
-            }
+        if isKept { await bench.run { $0.url = server.relay.url() } }
+        await bench.run {
+            ($0.url, $0.httpMethod, $0.httpBody) = (server.relay.url(), method, Data("body".utf8))
         }
-        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == number)
-        #expect(server.requests.map(\.connection) == Array(repeating: 1, count: number) + [2])
+        let isSentAgain = method == "PUT" || !isKept
+        #expect(bench.recorder.calls.last == .end(isSentAgain ? nil : .networkConnectionLost))
+        #expect(server.requests.map(\.connection) == (isKept ? [1, 1] : [1]) + (isSentAgain ? [2] : []))
+    }
+
+    /// libcurl does not deliver a head that arrives together with a reset.
+    static let reset: [(String, @Sendable (UInt32) -> [HTTP2Server.Frame])] = [
+        ("a head and a reset", { [.head($0), .reset($0, 0)] })
+    ]
+
+    @Test(arguments: HTTP2Tests.violations + reset)
+    func `a POST on a kept connection of HTTP/2 is sent once, whatever the server sends`(
+        name: String, frames: @escaping @Sendable (UInt32) -> [HTTP2Server.Frame]
+    ) async throws {
+        let server = try HTTP2Server { request, requests in
+            requests.count == 1 ? Frame.response(request.stream, "hello") : frames(request.stream)
+        }
+        let bench = try Bench.overTLS()
+        for method in ["GET", "POST"] {
+            await bench.run { ($0.url, $0.httpMethod) = (server.relay.url(), method) }
+        }
+        #expect(server.requests.count == 2, "\(name)")
     }
 
     // MARK: The body
