@@ -96,6 +96,13 @@ extension ConnectionPool {
         deciding[ObjectIdentifier(task)] = nil
     }
 
+    /// Ends a transfer that has timed out. If only the rest of its request's body was missing, the response counts.
+    func expire(_ transfer: Transfer) {
+        if transfer.isAnswered { return finish(transfer, error: nil) }
+        shutDownSilentConnection(of: transfer)
+        transfer.fail(.timeout)
+    }
+
     /// Ends the tasks without a transfer that have timed out.
     /// - Returns: The time at which the next one times out.
     func expireWaiting() -> UInt64 {

@@ -59,7 +59,7 @@ extension ConnectionPool {
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
-            guard table[socket].wanted == 0 else { return }
+            guard table[socket].wanted == 0, !table[socket].isShutDown else { return }
             epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
             table[socket].watched = Epoll.input
         }
@@ -74,6 +74,35 @@ extension ConnectionPool {
             table[socket].isShutDown = true
         }
         shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    func noteInput(on socket: Int32) {
+        engine.withSockets { table, _ in table[socket].lastInput = engine.now }
+    }
+
+    /// Shuts down the HTTP/2 connection of a transfer that times out, if no other transfer uses the connection, and if no byte has
+    /// arrived on it while the transfer waited. Later requests would time out on this connection, too.
+    func shutDownSilentConnection(of transfer: Transfer) {
+        guard case .multiplexed = transfer.connection, ownSockets.contains(transfer.socket),
+            engine.sockets[transfer.socket].lastInput <= transfer.lastProgress,
+            !active.values.contains(where: { mayShareSocket(transfer, $0) })
+        else { return }
+        shutDown(transfer.socket)
+    }
+
+    private func mayShareSocket(_ transfer: Transfer, _ other: Transfer) -> Bool {
+        other !== transfer && other.hasConnection && other.exchange.peer == transfer.exchange.peer
+            && (other.socket == transfer.socket || other.socket < 0)
+    }
+
+    /// Whether the server has ended the HTTP/2 connection with these ports. libcurl 7.88 overlooks the end if it has not yet read all
+    /// bytes before it, such as TLS's closure alert.
+    func hasEnded(_ ports: ConnectionPorts) -> Bool {
+        let hangUp = Int16(Epoll.hangUp)  // `POLLRDHUP`, which Glibc does not export, has the same value
+        var shared = ownSockets.filter { engine.sockets[$0].isMultiplexed }
+            .map { pollfd(fd: $0, events: hangUp, revents: 0) }
+        guard !shared.isEmpty, poll(&shared, nfds_t(shared.count), 0) > 0 else { return false }
+        return shared.contains { $0.revents != 0 && ports.matches(ConnectionPorts(of: $0.fd)) }
     }
 
     /// Whether a socket has bytes to read now, or the server has closed it.

@@ -223,6 +223,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     private func act(on socket: Int32, mask: Int32) {
         guard let multi else { return }
         engine.touch(self)
+        if mask & CURL_CSELECT_IN != 0 { noteInput(on: socket) }
         calls += 1
         var running: Int32 = 0
         curl_multi_socket_action(multi, socket, mask, &running)
@@ -278,7 +279,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now, waitsForStream(transfer) { transfer.noteProgress() }
             if transfer.deadline <= engine.now {
-                if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(.timeout) }
+                expire(transfer)
             } else {
                 deadline = min(deadline, transfer.deadline)
             }

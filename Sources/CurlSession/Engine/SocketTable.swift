@@ -15,6 +15,8 @@ struct SocketTable {
         var watched: UInt32 = 0
         /// Whether the socket carries HTTP/2, whose server may send at any time.
         var isMultiplexed = false
+        /// When the socket last became readable while libcurl waited for it.
+        var lastInput: UInt64 = 0
         /// Whether the socket must not be used again. libcurl closes it when it next looks for a connection to the same host.
         var isShutDown = false
 

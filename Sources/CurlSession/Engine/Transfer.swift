@@ -61,7 +61,7 @@ final class Transfer {
     /// Nil unless a callback has aborted the transfer.
     var abort: Abort?
     var end = End.none
-    private var lastProgress: UInt64
+    private(set) var lastProgress: UInt64
     /// The time by which the body of a redirect must have arrived.
     private var bodyDeadline = UInt64.max
 
