@@ -15,6 +15,8 @@ struct IncomingBody {
     private var hasCodingInChunks = false
     private var decoder: ContentDecoder?
     private var decoderMayHaveOutput = false
+    /// Whether nothing but the end of the coding says where the body ends.
+    private var endsWithCoding = false
     private var backlog: [UInt8] = []
     private var pieces = Data()
     /// Bytes of the body that have not arrived, if the head gives its length.
@@ -28,7 +30,8 @@ struct IncomingBody {
     /// The number of bytes that wait for a decision about the head, or for the decoder.
     var backlogCount: Int { backlog.count }
 
-    mutating func begin(_ head: CurlResponseHead) {
+    /// - Parameter hasContent: False if the request was a HEAD.
+    mutating func begin(_ head: CurlResponseHead, hasContent: Bool = true) {
         let codings = BodyLength.transferCodings(head.fields)
         if codings.contains("chunked"), head.version.hasPrefix("HTTP/1") {
             chunks = ChunkDecoder()
@@ -37,6 +40,7 @@ struct IncomingBody {
         decoder = ContentDecoder(head)
         let length = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
         missing = [204, 304].contains(head.status) ? 0 : length
+        endsWithCoding = decoder != nil && missing == nil && hasContent && !head.version.hasPrefix("HTTP/1")
     }
 
     /// Notes that bytes of the body have arrived.
@@ -48,8 +52,8 @@ struct IncomingBody {
     /// Whether only the end of the connection says where the body ends.
     var endsWithConnection: Bool { chunks == nil && missing == nil }
 
-    /// Whether the whole body may have arrived: no bytes are missing of which the head tells.
-    var mayHaveArrived: Bool { hasArrived || endsWithConnection }
+    /// Whether the whole body has arrived, or `finish` tells whether it has.
+    var showsEnd: Bool { hasArrived || endsWithCoding }
 
     /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
     mutating func nextPart(
@@ -99,8 +103,12 @@ struct IncomingBody {
 
     mutating func dropBacklog() { backlog = [] }
 
-    /// Ends the body. Throws if its coding has not ended.
-    func finish() throws(ContentDecodingError) { try decoder?.finish() }
+    /// Ends the body. Throws if its coding has not ended. A decoder accepts a body without any byte, but a server of HTTP/2 may have
+    /// reset the stream after the head.
+    func finish() throws(ContentDecodingError) {
+        guard coded > 0 || !endsWithCoding else { throw .truncated }
+        try decoder?.finish()
+    }
 
     /// Removes and returns the gathered bytes.
     mutating func take() -> Data {

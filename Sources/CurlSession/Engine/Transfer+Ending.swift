@@ -88,7 +88,8 @@ extension Transfer {
         if let failure { return failure }
         if body.mustEndTransfer { return nil }
         guard code != CURLE_OK else {
-            return parser.isComplete && body.isWhole ? nil : URLError(.networkConnectionLost)
+            let isComplete = parser.isComplete && body.isWhole && (hasSentRequest || body.showsEnd)
+            return isComplete ? nil : URLError(.networkConnectionLost)
         }
         if isOnlyCutShort(code) { return nil }
         return TransferFailure(
@@ -102,12 +103,19 @@ extension Transfer {
     private func isOnlyCutShort(_ code: CURLcode) -> Bool {
         switch code {
         case CURLE_SEND_ERROR: body.hasArrived || isAnswered && body.isWhole
-        // Without a message, the server has reset the stream without an error. It does so only after a complete response
-        // (RFC 9113 §8.1).
+        // Without a message, the server has reset the stream without an error. It should do so only after a complete response
+        // (RFC 9113 §8.1). But libcurl 7.88 does not deliver the bytes that arrive together with the reset.
         case CURLE_HTTP2_STREAM where !exchange.body.isEmpty:
-            body.hasArrived || message.pointee == 0 && parser.isComplete && body.mayHaveArrived
+            body.hasArrived || message.pointee == 0 && parser.isComplete && body.showsEnd
         default: false
         }
+    }
+
+    /// Whether HTTP/2 has taken the whole request. libcurl may stop sending after a response, whether or not it is complete.
+    private var hasSentRequest: Bool {
+        guard case .multiplexed = connection, !exchange.body.isEmpty, let easy else { return true }
+        guard exchange.body.length >= 0 else { return sending == .ended }
+        return synchronizer_info_offset(easy, CURLINFO_SIZE_UPLOAD_T) >= exchange.body.length
     }
 
     /// Why OpenSSL does not trust the server, or an HTTPS proxy; 0 if it trusts both.

@@ -128,7 +128,7 @@ final class Transfer {
     private func received(_ head: CurlResponseHead) {
         noteProgress()
         guard checkVersion(of: head) else { return }
-        body.begin(head)
+        body.begin(head, hasContent: exchange.method != "HEAD")
         noteAnswer()
         collectMetrics(isFinal: false)
         abandonConnection(after: head)

@@ -12,8 +12,10 @@ import Testing
     private typealias Frame = HTTP2Server.Frame
 
     /// The fields of a response with a length of 5 bytes: `:status: 200` and `content-length: 5`.
-    private static let length: [UInt8] = [0x88, 0x0F, 0x0D, 1, 0x35]
-    private static let noLength: [UInt8] = [0x88]
+    static let length: [UInt8] = [0x88, 0x0F, 0x0D, 1, 0x35]
+    static let noLength: [UInt8] = [0x88]
+    /// `:status: 200` and `content-encoding: gzip`.
+    static let gzip: [UInt8] = [0x88, 0x0F, 0x0B, 4, 0x67, 0x7A, 0x69, 0x70]
 
     private func start(_ bench: Bench, _ server: HTTP2Server, size: Int) {
         bench.start {
@@ -46,15 +48,19 @@ import Testing
         #expect(bench.recorder.calls.last == .end(nil))
     }
 
-    /// RFC 9113 §8.1. libcurl notices when it next sends. After a response with a length, it does not read the reset.
-    @Test func `a complete response counts, though the server then resets the stream`() async throws {
+    /// RFC 9113 §8.1. libcurl notices when it next sends. After a response with a length, it does not read the reset. Without a length,
+    /// only the end of a content coding shows that the response is complete.
+    @Test(arguments: [true, false])
+    func `a coded response counts if it is complete when the server resets the stream`(isCoded: Bool) async throws {
         let isRead = DispatchSemaphore(value: 0)
+        let text = Array("early".utf8)
+        let (fields, content) = isCoded ? (Self.gzip, Encoder.gzip(text)) : (Self.noLength, text)
         // SETTINGS_INITIAL_WINDOW_SIZE is 1,000. The window of the connection stays open.
         let server = try HTTP2Server(
             settings: [0, 4, 0, 0, 3, 232],
             early: { stream, frames in
                 switch frames {
-                case 1: return [.head(stream), .data(stream, "early")]
+                case 1: return [.head(stream, block: fields), .data(stream, content, ends: true)]
                 case 2:
                     isRead.wait()
                     return [.reset(stream, 0)]
@@ -68,7 +74,30 @@ import Testing
         while bench.recorder.body.count < 10 { await Task.yield() }
         isRead.signal()
         await bench.recorder.waitForEnds(2)
-        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 2)
+        #expect(bench.recorder.calls.last == .end(isCoded ? nil : .networkConnectionLost))
+    }
+
+    /// libcurl does not deliver the bytes that arrive together with the reset. After a `GOAWAY`, it then stops sending without an
+    /// error.
+    @Test(arguments: [Self.noLength, Self.gzip, Self.length], [false, true])
+    func `a response that ends together with a reset does not count`(fields: [UInt8], goesAway: Bool) async throws {
+        let isRead = DispatchSemaphore(value: 0)
+        let server = try HTTP2Server(early: { stream, frames in
+            switch frames {
+            case 1: return [.head(stream, block: fields)] + (goesAway ? [.goAway(last: stream)] : [])
+            case 2:
+                isRead.wait()
+                return [.data(stream, "early"), .reset(stream, 0)]
+            default: return []
+            }
+        }) { _, _ in [] }
+        let bench = try Bench.overTLS(timed: TimedEngine())
+        start(bench, server, size: 1_000_000)
+        while !bench.recorder.calls.contains(.head(200)) { await Task.yield() }
+        isRead.signal()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+        #expect(bench.recorder.body.isEmpty)
     }
 
     @Test(arguments: [true, false])
