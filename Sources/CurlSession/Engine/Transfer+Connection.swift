@@ -59,7 +59,7 @@ extension Transfer {
             socket = -1  // the connection may have another socket
             // `closeSpeakingConnections` closes no HTTP/2 connection.
             let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
-            guard isSilent || isMultiplexed else {
+            guard isMultiplexed ? !pool.hasEnded(ports) : isSilent else {
                 abort = .needsNewConnection
                 return false
             }
@@ -180,7 +180,13 @@ extension Transfer {
     /// - Parameter code: How libcurl has ended the transfer.
     /// - Returns: Whether the request has to be sent again.
     func prepareToSendAgain(after code: CURLcode) -> Bool {
-        guard let easy, needsNewConnection || isCutOff(code) else { return false }
+        guard let easy else { return false }
+        if endedUnanswered(code) {
+            isSentAgain = true
+            (connection, socket) = (.none, -1)
+            return true
+        }
+        guard needsNewConnection || isCutOff(code) else { return false }
         abort = nil
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
@@ -193,6 +199,20 @@ extension Transfer {
     private func isCutOff(_ code: CURLcode) -> Bool {
         guard case .awaited = response else { return false }
         return code == CURLE_SEND_ERROR && isReused && !hasSentBody && exchange.body.canBeSentAgain
+    }
+
+    /// Whether an HTTP/2 connection ended before any byte of the response arrived, and the request may be sent a second time. libcurl
+    /// itself sends the request again only after a reset of a kept connection.
+    private func endedUnanswered(_ code: CURLcode) -> Bool {
+        guard case (.awaited, .multiplexed) = (response, connection), failure == nil, !isSentAgain,
+            Self.idempotentMethods.contains(exchange.method), exchange.body.canBeSentAgain
+        else { return false }
+        switch code {
+        case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR: return isReused
+        // Usually a `GOAWAY` excludes the request, but libcurl does not say so.
+        case CURLE_HTTP2: return true
+        default: return false
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedServer
+import SynchronizerSupport
 import TestSupport
 
 /// A server of HTTP/2 behind TLS that sends the frames that a test tells it to send (RFC 9113). It reads no fields.
@@ -64,6 +65,7 @@ final class HTTP2Server: Sendable {
     let relay: TLSRelay
     private let listener: Int32
     private let observed = Observed<[Request]>([])
+    private let connections = Locked<Set<Int32>>([])
 
     /// - Parameters:
     ///   - resets: Whether a connection that the script closes is reset.
@@ -74,17 +76,22 @@ final class HTTP2Server: Sendable {
     ) throws {
         listener = try Descriptor.listening()
         relay = try TLSRelay(to: Descriptor.port(of: listener)) { $0.speaksHTTP2 = true }
-        let (listener, observed) = (listener, observed)
+        let (listener, observed, connections) = (listener, observed, connections)
         Thread.detachNewThread {
             var number = 0
             while let connection = Descriptor.accepted(listener) {
                 number += 1
+                connections.withLock { _ = $0.insert(connection) }
                 let number = number
                 Thread.detachNewThread {
                     if resets { Descriptor.resetWhenClosed(connection) }
                     Self.serve(
                         connection, number: number, settings: settings, observed: observed, early: early, script: script
                     )
+                    connections.withLock {
+                        $0.remove(connection)
+                        _ = close(connection)
+                    }
                 }
             }
             close(listener)
@@ -97,12 +104,16 @@ final class HTTP2Server: Sendable {
 
     var requests: [Request] { observed.read { $0 } }
 
+    /// Ends all connections.
+    func endConnections() {
+        connections.withLock { for connection in $0 { shutdown(connection, Int32(SHUT_RDWR)) } }
+    }
+
     private static func serve(
         _ connection: Int32, number: Int, settings: [UInt8], observed: Observed<[Request]>, early: EarlyScript,
         script: Script
     ) {
         var frames: [UInt32: Int] = [:]
-        defer { close(connection) }
         guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0, payload: settings)]) else {
             return
         }

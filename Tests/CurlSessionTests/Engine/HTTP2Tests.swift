@@ -146,7 +146,6 @@ import Testing
         ("a frame that is too large", { [Frame(type: 0, stream: $0, payload: Array(repeating: 0, count: 20_000))] }),
         ("a body longer than its length", { [.head($0, block: [0x88, 0x0F, 0x0D, 1, 0x35]), .data($0, "too long")] }),
         ("a body shorter than its length", { [.head($0, block: [0x88, 0x0F, 0x0D, 1, 0x35]), .data($0, "x")] }),
-        ("a GOAWAY that excludes the request", { _ in [.goAway(last: 0, 1)] }),
         ("a reset", { [.reset($0, 1)] }),
         (
             "fields without end",

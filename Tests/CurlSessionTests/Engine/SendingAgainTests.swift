@@ -12,12 +12,19 @@ import Testing
 @Suite(.bounded) struct SendingAgainTests {
     private typealias Frame = HTTP2Server.Frame
 
-    /// RFC 9110 §9.2.2. libcurl would send any request again.
-    @Test(arguments: [("POST", ""), ("POST", "body"), ("PUT", "body"), ("DELETE", "")])
-    func `a kept connection of HTTP/2 is reset after a request`(method: String, body: String) async throws {
-        let server = try HTTP2Server(resets: true) { request, requests in
+    /// How a kept connection ends before a response.
+    enum Ending: CaseIterable { case reset, alert, silence }
+
+    /// RFC 9110 §9.2.2. After a reset, libcurl would send any request again, and otherwise none.
+    @Test(arguments: [("POST", ""), ("POST", "body"), ("PUT", "body"), ("DELETE", "")], Ending.allCases)
+    func `a kept connection of HTTP/2 ends after a request`(
+        request: (method: String, body: String), ending: Ending
+    ) async throws {
+        let (method, body) = request
+        let server = try HTTP2Server(resets: ending == .reset) { request, requests in
             requests.count == 2 ? nil : Frame.response(request.stream, "hello")
         }
+        if ending == .silence { server.relay.change { $0.ending = .silence } }
         let bench = try Bench.overTLS()
         await bench.run { $0.url = server.relay.url() }
         await bench.run {
@@ -26,6 +33,45 @@ import Testing
         }
         #expect(bench.recorder.calls.last == .end(method == "POST" ? .networkConnectionLost : nil))
         #expect(server.requests.map(\.connection) == (method == "POST" ? [1, 1] : [1, 1, 2]))
+    }
+
+    /// RFC 9113 §6.8: the server has not processed the request. But libcurl does not say that there was a `GOAWAY`.
+    @Test(arguments: ["GET", "POST"], [true, false])
+    func `a GOAWAY excludes a request`(method: String, isKept: Bool) async throws {
+        let server = try HTTP2Server { request, requests in
+            request.connection == 1 && requests.count == (isKept ? 2 : 1)
+                ? [.goAway(last: isKept ? 1 : 0)] : Frame.response(request.stream, "hello")
+        }
+        let bench = try Bench.overTLS()
+        if isKept { await bench.run { $0.url = server.relay.url() } }
+        await bench.run { ($0.url, $0.httpMethod) = (server.relay.url(), method) }
+        #expect(bench.recorder.calls.last == .end(method == "POST" ? .networkConnectionLost : nil))
+        #expect(server.requests.map(\.connection) == (isKept ? [1, 1] : [1]) + (method == "POST" ? [] : [2]))
+    }
+
+    @Test func `a request is sent again once if no connection answers it`() async throws {
+        let server = try HTTP2Server { _, _ in [.goAway(last: 0)] }
+        let bench = try Bench.overTLS()
+        await bench.run { $0.url = server.relay.url() }
+        #expect(bench.recorder.calls == [.end(.networkConnectionLost)])
+        #expect(server.requests.map(\.connection) == [1, 2])
+    }
+
+    /// libcurl finds only the alert, and takes the connection for alive.
+    @Test func `a connection of HTTP/2 that has ended while it was idle is not used again`() async throws {
+        let server = try HTTP2Server { request, _ in Frame.response(request.stream, "hello") }
+        let bench = try Bench.overTLS()
+        await bench.run { $0.url = server.relay.url() }
+        server.endConnections()
+        let pool = bench.session.pool
+        let hasEnded: @Sendable () -> Bool = {
+            var sockets = pool.ownSockets.map { pollfd(fd: $0, events: Int16(Epoll.hangUp), revents: 0) }
+            return poll(&sockets, nfds_t(sockets.count), 0) > 0
+        }
+        while await !bench.onEngine(hasEnded) { await Task.yield() }
+        await bench.run { ($0.url, $0.httpMethod) = (server.relay.url(), "POST") }
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 2)
+        #expect(server.requests.map(\.connection) == [1, 2])
     }
 
     @Test func `a kept connection of HTTP/2 is reset after the requests of two tasks`() async throws {
