@@ -77,7 +77,19 @@ extension ConnectionPool {
     }
 
     func noteInput(on socket: Int32) {
+        guard socket >= 0 else { return }
         engine.withSockets { table, _ in table[socket].lastInput = engine.now }
+    }
+
+    /// Notes that a socket carries HTTP/2. Does nothing for -1.
+    func noteMultiplexed(_ socket: Int32) {
+        guard socket >= 0, !engine.sockets[socket].isMultiplexed else { return }
+        engine.withSockets { table, _ in table[socket].sharedPorts = ConnectionPorts(of: socket) }
+    }
+
+    /// The socket of an HTTP/2 connection with these ports; -1 if there is none.
+    func sharedSocket(at ports: ConnectionPorts) -> Int32 {
+        ownSockets.first { engine.sockets[$0].sharedPorts.map(ports.matches) == true } ?? -1
     }
 
     /// Shuts down the HTTP/2 connection of a transfer that times out, if no other transfer uses the connection, and if no byte has
@@ -95,14 +107,12 @@ extension ConnectionPool {
             && (other.socket == transfer.socket || other.socket < 0)
     }
 
-    /// Whether the server has ended the HTTP/2 connection with these ports. libcurl 7.88 overlooks the end if it has not yet read all
-    /// bytes before it, such as TLS's closure alert.
-    func hasEnded(_ ports: ConnectionPorts) -> Bool {
-        let hangUp = Int16(Epoll.hangUp)  // `POLLRDHUP`, which Glibc does not export, has the same value
-        var shared = ownSockets.filter { engine.sockets[$0].isMultiplexed }
-            .map { pollfd(fd: $0, events: hangUp, revents: 0) }
-        guard !shared.isEmpty, poll(&shared, nfds_t(shared.count), 0) > 0 else { return false }
-        return shared.contains { $0.revents != 0 && ports.matches(ConnectionPorts(of: $0.fd)) }
+    /// Whether the server has ended the connection of a socket. libcurl 7.88 overlooks the end of an HTTP/2 connection if it has not
+    /// yet read all bytes before it, such as TLS's closure alert.
+    func hasEnded(_ socket: Int32) -> Bool {
+        // `POLLRDHUP`, which Glibc does not export, has the value of `EPOLLRDHUP`.
+        var entry = pollfd(fd: socket, events: Int16(Epoll.hangUp), revents: 0)
+        return poll(&entry, 1, 0) > 0
     }
 
     /// Whether a socket has bytes to read now, or the server has closed it.

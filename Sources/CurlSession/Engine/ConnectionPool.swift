@@ -153,7 +153,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     /// Notes that a peer has answered with HTTP/2 or later. This runs in a callback, which must not call libcurl, so `settle`
     /// starts the waiting tasks.
     func peerMultiplexes(_ transfer: Transfer) {
-        if transfer.socket >= 0 { engine.withSockets { table, _ in table[transfer.socket].isMultiplexed = true } }
+        noteMultiplexed(transfer.socket)
         if slots.setMultiplexed(transfer.exchange.peer) { multiplexed.append(transfer.exchange.peer) }
     }
 

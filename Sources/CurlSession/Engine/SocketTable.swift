@@ -13,12 +13,15 @@ struct SocketTable {
         /// The events that `epoll` reports. After a transfer has ended, they are more than `wanted`, because the next transfer
         /// usually wants the same events.
         var watched: UInt32 = 0
-        /// Whether the socket carries HTTP/2, whose server may send at any time.
-        var isMultiplexed = false
-        /// When the socket last became readable while libcurl waited for it.
+        /// The ports of a connection of HTTP/2; nil for others.
+        var sharedPorts: ConnectionPorts?
+        /// When bytes last arrived.
         var lastInput: UInt64 = 0
         /// Whether the socket must not be used again. libcurl closes it when it next looks for a connection to the same host.
         var isShutDown = false
+
+        /// Whether the socket carries HTTP/2, whose server may send at any time.
+        var isMultiplexed: Bool { sharedPorts != nil }
 
         /// Whether the socket carries HTTP/1, and libcurl does not wait for it: it is idle, or a paused transfer uses it.
         var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed && !isShutDown }

@@ -56,10 +56,11 @@ extension Transfer {
         connectionsMade = made
         let isMultiplexed = speaksHTTP2 || CurlVersion.hasHTTP3 && pool.multiplexes(exchange.peer)
         if isReused {
-            socket = -1  // the connection may have another socket
+            // The connection may have another socket than before.
+            socket = isMultiplexed ? pool.sharedSocket(at: ports) : -1
             // `closeSpeakingConnections` closes no HTTP/2 connection.
             let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
-            guard isMultiplexed ? !pool.hasEnded(ports) : isSilent else {
+            guard isMultiplexed ? !pool.hasEnded(socket) : isSilent else {
                 abort = .needsNewConnection
                 return false
             }
@@ -187,7 +188,7 @@ extension Transfer {
             return true
         }
         guard needsNewConnection || isCutOff(code) else { return false }
-        abort = nil
+        (abort, socket) = (nil, -1)
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
     }

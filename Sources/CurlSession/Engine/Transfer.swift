@@ -126,7 +126,7 @@ final class Transfer {
     }
 
     private func received(_ head: CurlResponseHead) {
-        noteProgress()
+        noteInput()
         guard checkVersion(of: head) else { return }
         body.begin(head, hasContent: exchange.method != "HEAD")
         noteAnswer()
@@ -153,7 +153,7 @@ final class Transfer {
         if case .discarded = response {
             guard countDiscarded(bytes.count) else { return .fail }
         } else {
-            noteProgress()
+            noteInput()
             pump()
             guard failure == nil else { return .fail }
             guard canTake || takeAhead() else { return failure == nil ? .pause : .fail }
@@ -262,6 +262,11 @@ final class Transfer {
 
     func noteProgress() {
         lastProgress = pool.engine.now
+    }
+
+    private func noteInput() {
+        noteProgress()
+        pool.noteInput(on: socket)
     }
 
     /// The time at which the transfer times out, unless it makes progress.
