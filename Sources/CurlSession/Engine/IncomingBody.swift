@@ -53,7 +53,7 @@ struct IncomingBody {
     var endsWithConnection: Bool { chunks == nil && missing == nil }
 
     /// Whether the whole body has arrived, or `finish` tells whether it has.
-    var showsEnd: Bool { hasArrived || endsWithCoding }
+    var showsEnd: Bool { hasArrived || endsWithCoding && coded > 0 }
 
     /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
     mutating func nextPart(
@@ -103,12 +103,8 @@ struct IncomingBody {
 
     mutating func dropBacklog() { backlog = [] }
 
-    /// Ends the body. Throws if its coding has not ended. A decoder accepts a body without any byte, but a server of HTTP/2 may have
-    /// reset the stream after the head.
-    func finish() throws(ContentDecodingError) {
-        guard coded > 0 || !endsWithCoding else { throw .truncated }
-        try decoder?.finish()
-    }
+    /// Ends the body. Throws if its coding has not ended. A body without any byte is complete in every coding, as in browsers.
+    func finish() throws(ContentDecodingError) { try decoder?.finish() }
 
     /// Removes and returns the gathered bytes.
     mutating func take() -> Data {
