@@ -18,6 +18,7 @@ import Foundation
 /// several. A stock `URLCache` grants none.
 public struct RequestLeases: Sendable, Hashable {
     /// Seconds after which a lease expires, even if its holder still waits for the server. Then another load sends the request too.
+    /// More than an hour counts as an hour.
     public var duration: TimeInterval = 5
 
     /// Total seconds that a load waits for other processes. After that it sends its request without a lease.

@@ -178,6 +178,22 @@ struct LeaseTests: LeaseFixture {
         #expect(loads[2].body == "hello" && store.responses.bodies == ["hello"])
     }
 
+    @Test("limits without end are limits of an hour", arguments: [.infinity, 1e300, 1e12])
+    func endless(seconds: Double) throws {
+        var limits = RequestLeases()
+        (limits.duration, limits.maximumWait) = (seconds, seconds)
+        let processes = (0..<3).map { _ in process(leases: limits) }
+        for process in processes { process.transport.hold() }
+        let loads = try processes.map { $0.load(try request()) }
+        #expect(sent(processes) == [1, 0, 0] && loads.map(\.waits) == [0, 1, 1] && store.waiting == 2)
+        clock.advance(by: 3599)
+        store.expire()
+        #expect(sent(processes) == [1, 1, 0])
+        clock.advance(by: 1)
+        store.expire()
+        #expect(sent(processes) == [1, 1, 1])
+    }
+
     @Test("looks up again before it asks, if another process may have stored the response")
     func afterAnother() throws {
         let processes = processes(2)

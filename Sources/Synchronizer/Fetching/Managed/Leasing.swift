@@ -16,7 +16,7 @@ final class Leasing: Sendable {
     /// Nil if the store grants no leases, or none are wanted.
     init?(_ store: (any ResponseStore)?, limits: RequestLeases?, time: any TimeSource) {
         guard let limits, let store = store as? any LeasingStore else { return nil }
-        (self.store, self.limits, self.time) = (store, limits, time)
+        (self.store, self.limits, self.time) = (store, limits.clamped, time)
     }
 
     /// Whether the response of the key may answer other requests, too. False for a while after one that did not.
@@ -37,5 +37,15 @@ final class Leasing: Sendable {
             }
             if unhelpful.count > Self.limit, let oldest = unhelpful.leastRecentlyUsed { unhelpful.remove(oldest) }
         }
+    }
+}
+
+extension RequestLeases {
+    /// The same limits, each between zero and an hour. Dates can't be calculated with infinite ones.
+    fileprivate var clamped: RequestLeases {
+        var limits = self
+        limits.duration = max(0, min(duration, 3600))
+        limits.maximumWait = max(0, min(maximumWait, 3600))
+        return limits
     }
 }
