@@ -21,8 +21,9 @@ public struct RequestLeases: Sendable, Hashable {
     /// More than an hour counts as an hour.
     public var duration: TimeInterval = 5
 
-    /// Total seconds that a load waits for other processes. After that it sends its request without a lease.
-    public var maximumWait: TimeInterval = 5
+    /// Total seconds that a load waits for other processes. After that it sends its request without a lease. Choose a longer time
+    /// than ``duration``: otherwise, no waiting load can take over a lease that expires. More than an hour counts as an hour.
+    public var maximumWait: TimeInterval = 10
 
     /// Creates the default limits.
     public init() {}

@@ -168,10 +168,10 @@ struct LeaseTests: LeaseFixture {
     func limit() throws {
         let processes = processes(3)
         let loads = try processes.map { $0.load(try request()) }
-        clock.advance(by: 3)
+        clock.advance(by: RequestLeases().duration)
         store.expire()  // another takes over
         #expect(sent(processes) == [1, 1, 0] && loads[2].waits == 2)
-        clock.advance(by: 3)  // six seconds by now
+        clock.advance(by: RequestLeases().duration)  // ten seconds by now
         store.expire()
         #expect(sent(processes) == [1, 1, 1] && store.held == 0)
         processes[2].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
