@@ -21,7 +21,8 @@
         /// The threads that accept connections.
         private let accepting = DispatchGroup()
 
-        var url: String { "unix://\(directory.url.path)/socket" }
+        var path: String { "\(directory.url.path)/socket" }
+        var url: String { "unix://\(path)" }
         /// The same server on 127.0.0.1.
         let port: Int
 
@@ -39,7 +40,7 @@
             (networkListener, port) = try Self.listenOnNetwork()
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(directory.url.path)/socket".utf8) }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
             let bound = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

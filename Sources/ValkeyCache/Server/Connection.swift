@@ -22,8 +22,12 @@
 
         /// The most bytes to read for one reply.
         private static let maximumBytes = 32 << 20
+        /// The most bytes of a line: a status, an error, or the length of a string or array.
+        private static let longestLine = 8 << 10
         /// The bytes of hiredis's buffer that are kept for the next reply.
         private static let keptBuffer = 256 << 10
+        /// The number of elements in all arrays of the reply that is being read.
+        private let elements = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
         init(to endpoint: Endpoint, until deadline: Deadline) throws(LinkFailure) {
             self.endpoint = endpoint
@@ -36,7 +40,9 @@
             self.context = context
             guard context.pointee.err == 0 else { throw .refused(Self.text(of: context.pointee.errstr)) }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            elements.initialize(to: 0)
             context.pointee.reader.pointee.fn = ReplyLimits.functions
+            context.pointee.reader.pointee.privdata = UnsafeMutableRawPointer(elements)
             // Otherwise hiredis frees its buffer after each reply over 16 KB.
             context.pointee.reader.pointee.maxbuf = Self.keptBuffer
             try wait(for: POLLOUT, until: deadline)
@@ -47,6 +53,7 @@
 
         deinit {
             redisFree(context)
+            elements.deallocate()
             buffer.deallocate()
         }
 
@@ -67,12 +74,24 @@
             guard digests.count == Script.allCases.count else { throw .malformed("SCRIPT LOAD has no digest") }
         }
 
-        /// Sends all commands together, and waits for all replies.
+        /// Sends all commands together, and waits for all replies. After the deadline it reads once more: bytes that arrived in
+        /// time count, even if the system runs this thread only later.
         func call(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
             try send(commands, until: deadline)
-            var replies: [Reply] = []
+            var (replies, received, isLate): ([Reply], _, _) = ([], 0, false)
             do throws(LinkFailure) {
-                while replies.count < commands.count { replies.append(try receive(until: deadline)) }
+                while replies.count < commands.count {
+                    if let reply = try next() {
+                        replies.append(reply)
+                        received = 0
+                        continue
+                    }
+                    guard !isLate else { throw .timedOut }
+                    isLate = deadline.millisecondsLeft == 0
+                    try wait(for: POLLIN, until: deadline)
+                    received += try read()
+                    guard received <= Self.maximumBytes else { throw .malformed("it is too long") }
+                }
             } catch {
                 guard case .malformed(let why) = error else { throw error }
                 throw .unreadable(commands[replies.count].keys, why)
@@ -101,23 +120,21 @@
             }
         }
 
-        func receive(until deadline: Deadline) throws(LinkFailure) -> Reply {
-            var received = 0
-            while true {
-                if let reply = try next() { return reply }
-                try wait(for: POLLIN, until: deadline)
-                received += try read()
-                guard received <= Self.maximumBytes else { throw .malformed("it is too long") }
-            }
-        }
-
         /// The next reply that has arrived completely; nil if there is none.
         func next() throws(LinkFailure) -> Reply? {
             var raw: UnsafeMutableRawPointer?
             guard redisReaderGetReply(context.pointee.reader, &raw) == REDIS_OK else {
-                throw .malformed(Self.text(of: context.pointee.reader.pointee.errstr))
+                let isTooLong = elements.pointee == ReplyLimits.tooMany
+                throw .malformed(
+                    isTooLong ? "it has too many elements" : Self.text(of: context.pointee.reader.pointee.errstr))
             }
-            guard let raw else { return nil }
+            guard let raw else {
+                // After each read, hiredis looks for the end of the line from its start.
+                guard unparsed.count <= Self.longestLine || unparsed.prefix(Self.longestLine).contains(10) else {
+                    throw .malformed("a line is too long")
+                }
+                return nil
+            }
             defer { freeReplyObject(raw) }
             return Self.reply(&raw.assumingMemoryBound(to: redisReply.self).pointee)
         }
@@ -142,7 +159,6 @@
         private func wait(for events: Int32, until deadline: Deadline) throws(LinkFailure) {
             while true {
                 var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-                // Bytes that have arrived count, even if the system has run this thread only after the deadline.
                 let milliseconds = deadline.millisecondsLeft
                 let count = poll(&entry, 1, milliseconds)
                 if count > 0 { return }
@@ -188,11 +204,16 @@
         }
     }
 
-    /// Limits the length of arrays, because hiredis allocates an array as soon as a reply gives its length.
+    /// Limits the arrays of a reply, because hiredis allocates an array as soon as the reply gives its length.
     private enum ReplyLimits {
         typealias Functions = UnsafeMutablePointer<redisReplyObjectFunctions>
 
-        private static let maximumElements = 8192
+        private static let longestArray = 8192
+        /// The most elements of all arrays of a reply.
+        private static let maximumElements = 8 * longestArray
+        /// What the number of elements becomes when a reply exceeds a limit.
+        static let tooMany = Int.max
+
         private static let original = standard?.pointee.createArray
         /// The functions of hiredis.
         nonisolated(unsafe) private static let standard: Functions? = {  // no code writes what it points to
@@ -206,7 +227,14 @@
             let functions = Functions.allocate(capacity: 1)
             functions.initialize(to: standard.pointee)
             functions.pointee.createArray = { task, count in
-                Int(count) > maximumElements ? nil : original?(task, count)
+                guard let elements = task?.pointee.privdata?.assumingMemoryBound(to: Int.self) else { return nil }
+                if task?.pointee.parent == nil { elements.pointee = 0 }
+                elements.pointee += Int(count)
+                guard Int(count) <= longestArray, elements.pointee <= maximumElements else {
+                    elements.pointee = tooMany
+                    return nil
+                }
+                return original?(task, count)
             }
             return functions
         }()
