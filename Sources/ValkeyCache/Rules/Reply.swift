@@ -83,7 +83,7 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     case refused(String)
     case malformed(String)
-    /// The reply to a command with these keys is malformed, or too large.
+    /// The reply to a command with these keys is malformed or too large, or the value of one of them has another type.
     case unreadable([String], String)
     case server(String)
 

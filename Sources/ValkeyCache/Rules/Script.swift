@@ -4,13 +4,15 @@
 package enum Script: Int, CaseIterable, Sendable {
     /// Reads all entries of a URL, and the body of one. A script copies a body several times, which takes longer than the rest of a
     /// lookup. So lookups use this script only if plain commands have returned entries and a body that do not belong together.
-    /// KEYS: entries. ARGV: variant, largest body. Returns fields and values, the variant, and the body or null.
+    /// KEYS: entries. ARGV: variant, largest body. Returns fields and values, the variant, and the body or null. A body of another
+    /// type counts as none: an error would make the client remove the entries.
     case read
     /// Stores an entry. KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a
-    /// removal, channel, message, most variants, time. Returns the number of variants; -1 if the last removal has another token;
-    /// -2 if a later response is stored: its lease was granted later or, if the leases do not decide, it was requested later (but
-    /// not after ARGV's time). Does not announce that the only entry of a URL was replaced long after it had expired, because no
-    /// machine uses its copy then.
+    /// removal, channel, message, most variants, time, whether the machine has a copy in use. Returns the number of variants; -1 if
+    /// the last removal has another token; -2 if a later response is stored: its lease was granted later or, if the leases do not
+    /// decide, it was requested later (but not after ARGV's time). Announces a change only if a machine may use an older copy: not
+    /// the first entry of a URL, and not that the only entry was replaced long after it had expired. If the server has evicted the
+    /// old entry, the copy of the machine that stores decides.
     case store
     /// Replaces an entry. KEYS: entries, old body, new body.
     /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, time. Returns 1; 0 if the old entry is
@@ -89,7 +91,8 @@ package enum Script: Int, CaseIterable, Sendable {
     private static let readSource = """
         local all = redis.call('HGETALL', KEYS[1])
         local key, body = KEYS[1] .. ':' .. ARGV[1], false
-        if redis.call('STRLEN', key) <= tonumber(ARGV[2]) then body = redis.call('GET', key) end
+        local size = redis.pcall('STRLEN', key)
+        if type(size) == 'number' and size <= tonumber(ARGV[2]) then body = redis.call('GET', key) end
         all[#all + 1] = ARGV[1]
         all[#all + 1] = body
         return all

@@ -23,30 +23,35 @@
 
         private let server: SharedServer
         private let keys: Keyspace
-        private let generation: String
+        /// nil if the value of its key is corrupt.
+        private let generation: String?
         /// Seconds to wait for each answer.
         private static let patience: TimeInterval = 5
 
         /// - Parameter namespace: nil for the only namespace on the server.
         package init(_ url: String, namespace: String?) throws {
             let address = try ServerAddress(url)
-            server = SharedServer(address, limit: Self.patience) { _ in }
-            _ = try server.resolve()
+            let server = SharedServer(address, limit: Self.patience, isReadOnly: true) { _ in }
+            self.server = server
+            _ = try Self.asking(server) { try server.resolve() }
             let name = try namespace ?? Self.onlyNamespace(on: server)
             keys = Keyspace(namespace: name, database: address.database)
-            guard let generation = try Self.run(keys.currentGeneration, on: server).text else {
+            let reply = try Self.run(keys.currentGeneration, on: server)
+            guard reply != .null else {
                 throw Problem(description: "There is no cache named \(name) at \(address.name).")
             }
-            self.generation = generation
+            generation = reply?.text
         }
 
         package func contents() throws -> Contents {
+            guard let generation else { return Contents(corrupt: 1) }
             var contents = Contents()
             for key in try Self.scan(keys.pattern(of: generation), on: server) {
-                let parts =
-                    try Self.run(
-                        Command(.read, keys: [key], arguments: [.text("none"), .text("-1")]), on: server
-                    ).array ?? []
+                let read = Command(.read, keys: [key], arguments: [.text("none"), .text("-1")])
+                guard let parts = try Self.run(read, on: server)?.array else {
+                    contents.corrupt += 1
+                    continue
+                }
                 for index in stride(from: 0, to: parts.count - 3, by: 2) {
                     guard let name = parts[index].text, name != "x", let value = parts[index + 1].data else { continue }
                     if let entry = SharedEntry(value, url: nil, variant: name),
@@ -67,7 +72,7 @@
             guard !entry.entry.isLocal else { return nil }
             let most = Command.Argument.text("\(entry.entry.bodySize)")
             let read = Command(.read, keys: [entry.key], arguments: [.text(entry.entry.variant), most])
-            let parts = try Self.run(read, on: server).array ?? []
+            let parts = try Self.run(read, on: server)?.array ?? []
             let place = stride(from: 0, to: parts.count - 3, by: 2).first { parts[$0].text == entry.entry.variant }
             guard let place, parts[place + 1].data == entry.entry.encoded else { return nil }
             return parts.last?.data.map(entry.entry.isBody) ?? false
@@ -103,8 +108,15 @@
             }
         }
 
-        private static func run(_ command: Command, on server: SharedServer) throws -> Reply {
-            try asking(server) { try server.run([command])[0] }
+        /// nil if the value of the command's key has another type, or is too large to be read.
+        private static func run(_ command: Command, on server: SharedServer) throws -> Reply? {
+            try asking(server) {
+                do {
+                    return try server.run([command])[0]
+                } catch LinkFailure.unreadable {
+                    return nil
+                }
+            }
         }
 
         private static func asking<Answer>(

@@ -25,6 +25,7 @@
         let address: ServerAddress
         /// Seconds that a call may take.
         let limit: TimeInterval
+        private let isReadOnly: Bool
         private let report: @Sendable (String) -> Void
         private let state = Locked(State())
         private let resolution = DispatchGroup()
@@ -33,8 +34,12 @@
         /// server.
         private let free = DispatchSemaphore(value: 64)
 
-        init(_ address: ServerAddress, limit: TimeInterval, report: @escaping @Sendable (String) -> Void) {
-            (self.address, self.limit, self.report) = (address, limit, report)
+        /// - Parameter isReadOnly: whether to leave the values that the cache can't have stored.
+        init(
+            _ address: ServerAddress, limit: TimeInterval, isReadOnly: Bool = false,
+            report: @escaping @Sendable (String) -> Void
+        ) {
+            (self.address, self.limit, self.isReadOnly, self.report) = (address, limit, isReadOnly, report)
             resolution.enter()
             if case .socket(let path) = address.place { didResolve(.socket(path)) }
         }
@@ -59,7 +64,7 @@
                 for case .error(.other(let text)) in replies { throw .server(text) }
                 state.withLock { $0.breaker.succeed() }
             } catch {
-                if case .unreadable(let keys, let why) = error, remove(keys) {
+                if case .unreadable(let keys, let why) = error, isReadOnly || remove(keys) {
                     noteRefusal(why)
                 } else {
                     didFail(error)
@@ -69,8 +74,9 @@
             for index in replies.indices {
                 guard case .error(let error) = replies[index], case .refusesKey(let why) = error else { continue }
                 noteRefusal(why)
-                if error.isWrongType { _ = remove(commands[index].keys) }
-                throw .server(why)
+                guard error.isWrongType else { throw .server(why) }
+                if !isReadOnly { _ = remove(commands[index].keys) }
+                throw .unreadable(commands[index].keys, why)
             }
             return replies
         }
