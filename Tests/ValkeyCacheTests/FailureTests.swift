@@ -141,6 +141,21 @@
             #expect(other.bodies() == [Sample.body(8)])
         }
 
+        @Test("refused stores are one line, although removals succeed in between")
+        func refusedStores() async throws {
+            let server = try RedisServer()
+            let lines = Lines()
+            let cache = try await ValkeyURLCache.test(server.url, reports: lines).connected()
+            try cache.put(Sample.body(5))
+            try server.run("CONFIG", "SET", "maxmemory", "1")
+            for number in 0..<5 {
+                try cache.put(Sample.body(5), url: "https://example.com/\(number)")
+                cache.removeEntries(for: "https://example.com/\(number)")
+                #expect(cache.statistics.pendingRemovals == 0)
+            }
+            #expect(lines.all.count == 1 && lines.all[0].contains("OOM"), "\(lines.all)")
+        }
+
         @Test("a removal waits for the removals of other threads no longer than for the server")
         func busy() async throws {
             let server = try RedisServer()

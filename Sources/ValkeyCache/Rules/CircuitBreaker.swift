@@ -16,11 +16,7 @@ package struct CircuitBreaker: Sendable {
     private static let probeLimit = 1.0
 
     private var state = State.closed(failures: 0)
-    /// Seconds between two lines in the log, so that a server that fails now and then does not fill it.
-    private static let logInterval = 60.0
-    /// Whether the outage has been logged.
-    private var isLogged = false
-    private var lastLog = -Double.infinity
+    private var log = OutageLog()
 
     package init() {}
 
@@ -39,7 +35,7 @@ package struct CircuitBreaker: Sendable {
 
     package mutating func succeed() {
         state = .closed(failures: 0)
-        isLogged = false
+        log.end()
     }
 
     /// Notes that the server has answered, though not to a call. The next call may try at once.
@@ -59,8 +55,25 @@ package struct CircuitBreaker: Sendable {
             let next = min(2 * pause, Self.longestPause)
             state = .open(until: now + next, pause: next)
         }
-        guard !isLogged, now - lastLog >= Self.logInterval else { return false }
-        (isLogged, lastLog) = (true, now)
+        return log.note(at: now)
+    }
+}
+
+/// Decides whether to log an outage: once for each, and at most once a minute, so that a server that fails now and then does not
+/// fill the log. Times are seconds of any clock that does not go back.
+package struct OutageLog: Sendable {
+    private static let interval = 60.0
+    private var isLogged = false
+    private var last = -Double.infinity
+
+    package init() {}
+
+    /// Notes a failure; returns whether to log it.
+    package mutating func note(at now: Double) -> Bool {
+        guard !isLogged, now - last >= Self.interval else { return false }
+        (isLogged, last) = (true, now)
         return true
     }
+
+    package mutating func end() { isLogged = false }
 }

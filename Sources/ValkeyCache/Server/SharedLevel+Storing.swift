@@ -165,7 +165,7 @@
         private func send(_ entry: SharedEntry, body: Data, expecting token: String) -> ChangeOutcome {
             let (url, value) = (entry.response.url, entry.encoded)
             guard value.count <= SharedEntry.largest else { return .unavailable }
-            return change { generation in
+            let outcome = change { generation in
                 let key = keys.entries(of: URLDigest(url), in: generation)
                 return Command(
                     .store, keys: [key, key + ":" + entry.variant],
@@ -182,6 +182,9 @@
         private func leaseNumber(_ response: StoredResponse, updating old: SharedEntry? = nil) -> UInt64 {
             let key = URLDigest.key(response.url)
             let number = leaseNumbers.withLock { $0.number(of: key, requested: response.requestTime) }
+            // Only a store shows that the server takes stores again: a full server makes removals.
+            if case .done = outcome { counts.withLock { $0.refusals.end() } }
+            return outcome
             return number == 0 ? old?.leaseNumber ?? 0 : number
         }
 
@@ -200,7 +203,6 @@
                 }
                 let reply = replies[1]
                 if case .error(.refusesWrites(let why)) = reply { return refuses(why) }
-                counts.withLock { $0.refusesWrites = false }
                 return reply.number.map { $0 > 0 ? .done($0) : .refused } ?? .unavailable
             } catch {
                 return .unavailable
@@ -208,11 +210,8 @@
         }
 
         private func refuses(_ why: String) -> ChangeOutcome {
-            let isKnown = counts.withLock { counts in
-                defer { counts.refusesWrites = true }
-                return counts.refusesWrites
-            }
-            if !isKnown { report("the shared cache at \(server.address.name) stores no responses: \(why)") }
+            let logs = counts.withLock { $0.refusals.note(at: SharedServer.now) }
+            if logs { report("the shared cache at \(server.address.name) stores no responses: \(why)") }
             return .unavailable
         }
 

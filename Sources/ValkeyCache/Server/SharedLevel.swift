@@ -14,8 +14,8 @@
             var misses = 0
             var corrupt = 0
             var invalidations = 0
-            /// Whether a log line has reported that the server refuses writes.
-            var refusesWrites = false
+            /// Reports that the server refuses writes.
+            var refusals = OutageLog()
         }
 
         struct Limits: Sendable {
