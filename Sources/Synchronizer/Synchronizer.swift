@@ -99,12 +99,13 @@ public final class Synchronizer: Sendable {
         network.whenOffline { [weak loader] in loader?.endBackOffs() }
         prefetcher = Prefetcher(loader: loader) { loaderMemory.known($0, time.now) }
         let stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
-        // Objects must not stay in memory after another process or machine has removed their response.
-        let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onRemoval {
-            [weak memory, weak loader] url in
-            if let url {
-                loader?.invalidate([url])
-            } else {
+        // Objects must not stay in memory after another process or machine has removed or replaced their response.
+        let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onChange {
+            [weak memory, weak loader] change in
+            switch change {
+            case .changed(let url): loader?.forgetObjects(of: url)
+            case .removed(let url): loader?.invalidate([url])
+            case .removedAll:
                 // Memory comes last, because a parse that ends before the invalidation still keeps its object.
                 loader?.invalidateAll()
                 memory?.removeAll()

@@ -69,7 +69,7 @@
     }
 
     extension ValkeyURLCache: AnnouncingStore {
-        package func onRemoval(_ handler: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
+        package func onChange(_ handler: @escaping @Sendable (AnnouncedChange) -> Void) -> @Sendable () -> Void {
             let id = UInt64.random(in: .min ... .max)
             let listeners = level.listeners
             listeners.withLock { $0[id] = handler }

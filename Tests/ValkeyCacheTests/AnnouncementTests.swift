@@ -95,20 +95,38 @@
             #expect(tag(of: other) == "4" && other.bodies() == [Sample.body(3), Sample.body(2)])
         }
 
-        @Test("listeners hear what other machines remove: a URL, everything, and perhaps something while unconnected")
+        @Test("the first entry of a URL is not announced; the replacement of an entry that the server has evicted is")
+        func evictedEntry() async throws {
+            let key = URLDigest.key(Sample.url)
+            for isFirst in [true, false] {
+                let lookup = other.level.coherence.withLock { $0.begin(key) }
+                try one.put(Sample.body(1))
+                try await other.hearsAll(of: one)
+                #expect(other.level.coherence.withLock { $0.isCurrent(lookup) } == isFirst)
+                other.level.coherence.withLock { $0.end(lookup) }
+                let entries = one.level.keys.entries(of: URLDigest(Sample.url), in: try one.level.generation())
+                try server.run("DEL", entries, "\(entries):\(SharedEntry.plainVariant)")
+            }
+        }
+
+        @Test(
+            "listeners hear what other machines replace and remove: of a URL, everything, and perhaps something while unconnected"
+        )
         func listeners() async throws {
-            let heard = Locked<[String?]>([])
-            let stop = other.onRemoval { url in heard.withLock { $0.append(url) } }
-            func hears(_ url: String?) async throws {
-                try await waitUntil("heard") { heard.withLock { $0.contains(url) } }
+            let heard = Locked<[AnnouncedChange]>([])
+            let stop = other.onChange { change in heard.withLock { $0.append(change) } }
+            func hears(_ change: AnnouncedChange) async throws {
+                try await waitUntil("heard") { heard.withLock { $0.contains(change) } }
                 heard.withLock { $0 = [] }
             }
+            for number in 1...2 { try one.put(Sample.body(number)) }
+            try await hears(.changed(url: Sample.url))
             one.removeEntries(for: Sample.url)
-            try await hears(Sample.url)
+            try await hears(.removed(url: Sample.url))
             one.removeAllCachedResponses()
-            try await hears(nil)
+            try await hears(.removedAll)
             try server.run("CLIENT", "KILL", "TYPE", "pubsub")
-            try await hears(nil)
+            try await hears(.removedAll)
             _ = try await one.connected()
             stop()
             one.removeEntries(for: Sample.url)

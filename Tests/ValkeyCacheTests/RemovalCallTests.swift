@@ -12,7 +12,7 @@
     @Suite("What removals ask of a server", .bounded)
     struct RemovalCallTests {
         /// The scripts that store and remove have so many words.
-        private static let (store, remove, invalidate, begin) = (15, 9, 8, 7)
+        private static let (store, remove, invalidate, begin) = (16, 9, 8, 7)
 
         private static func bulk(_ data: Data) -> Data {
             Data("$\(data.count)\r\n".utf8) + data + Data("\r\n".utf8)

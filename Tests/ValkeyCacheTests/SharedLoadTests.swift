@@ -67,6 +67,22 @@
             #expect(origin.requests.count == 2)
         }
 
+        @Test("a reload reaches the parsed objects in the memory of the other machine")
+        func reload() async throws {
+            let origin = StubServer { request in Reply("\(request.number)", fields: ["Cache-Control": "max-age=60"]) }
+            let one = try await machine("1", origin, memory: 1 << 20)
+            let other = try await machine("2", origin, memory: 1 << 20)
+            let url = try #require(URL(string: "https://example.com/a"))
+            let resource = DataResource(url: url)
+            let first = try await one.load(resource)
+            #expect(try await other.load(resource) == first)
+            #expect(try await other.loaded(resource).trace.source == .memory)
+            let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+            let second = try await one.load(DataResource(request: request))
+            while try await other.load(resource) != second { await Task.yield() }
+            #expect(first != second && origin.requests.count == 2)
+        }
+
         @Test("a large file stays on the machine that loaded it")
         func files() async throws {
             let body = Sample.body(3 << 20)

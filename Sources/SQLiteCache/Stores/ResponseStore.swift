@@ -54,11 +54,19 @@ extension ResponseStore {
     package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? { nil }
 }
 
-/// A store that learns of removals by other processes, also on other machines, as the façade sees it.
+/// What another process has done, perhaps on another machine.
+package enum AnnouncedChange: Hashable, Sendable {
+    /// It has stored, updated or removed one entry of the URL.
+    case changed(url: String)
+    /// It has removed all entries of the URL.
+    case removed(url: String)
+    case removedAll
+}
+
+/// A store that learns of changes by other processes, as the façade sees it.
 package protocol AnnouncingStore: ResponseStore {
-    /// Calls the handler, on a background thread, after another process has removed all entries of a URL, or everything (nil).
-    /// Returns a closure that ends the calls.
-    func onRemoval(_ handler: @escaping @Sendable (_ url: String?) -> Void) -> @Sendable () -> Void
+    /// Calls the handler, on a background thread, after changes by other processes. Returns a closure that ends the calls.
+    func onChange(_ handler: @escaping @Sendable (AnnouncedChange) -> Void) -> @Sendable () -> Void
 }
 
 /// One stored response.

@@ -149,7 +149,8 @@ package enum Script: Int, CaseIterable, Sendable {
                 redis.call('DEL', KEYS[1] .. ':' .. field)
             end
             if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
-            if count > 1 or old and isUsed(old) then redis.call('PUBLISH', ARGV[7], ARGV[8]) end
+            local isReplaced = old and isUsed(old) or not old and ARGV[11] == '1'
+            if count > 1 or isReplaced then redis.call('PUBLISH', ARGV[7], ARGV[8]) end
             return count
             """
 

@@ -37,6 +37,9 @@
             /// Whether the local level could answer for the URL before this store. Otherwise another machine may have removed what
             /// the local level has.
             let hasValidCopies: Bool
+            /// Whether the local level has a copy that machines may still use. Then other machines may have one, too, even if the
+            /// server has evicted its entry.
+            let replacesCopy: Bool
             let lookup: Coherence.Lookup
         }
 
@@ -79,12 +82,13 @@
                 let now = time.now  // while this thread holds the lock, as `storeCondition` needs
                 let condition = coherence.storeCondition(key, requested: requested, at: now)
                 let hasValidCopies = coherence.answersAlone(key)
+                let replacesCopy = coherence.localCount(key, at: now - TimeInterval(Script.slowestClock)) != nil
                 coherence.noteChange(key)
                 guard case .expecting(let token) = condition else { return nil }
                 return Terms(
                     token: token, knowsRemovals: coherence.knowsRemovals(since: requested, at: now),
                     isPending: coherence.pending.contains(url), hasValidCopies: hasValidCopies,
-                    lookup: coherence.begin(key))
+                    replacesCopy: replacesCopy, lookup: coherence.begin(key))
             }
         }
 
@@ -95,10 +99,10 @@
             let readToken = { isRequestedNow ? self.readToken(of: entry, during: terms.lookup) : nil }
             var outcome = ChangeOutcome.unavailable
             if mayWait, !terms.isPending, let token = terms.token ?? readToken() {
-                outcome = send(entry, body: body, expecting: token)
+                outcome = send(entry, body: body, expecting: token, replacesCopy: terms.replacesCopy)
                 // The server may have forgotten the removal that this process knows, or may know a later one.
                 if case .refused = outcome, let last = readToken(), last != token {
-                    outcome = send(entry, body: body, expecting: last)
+                    outcome = send(entry, body: body, expecting: last, replacesCopy: terms.replacesCopy)
                 }
             }
             // Only the server knows the removals that this process may have missed.
@@ -162,7 +166,9 @@
             return isCurrent
         }
 
-        private func send(_ entry: SharedEntry, body: Data, expecting token: String) -> ChangeOutcome {
+        private func send(
+            _ entry: SharedEntry, body: Data, expecting token: String, replacesCopy: Bool
+        ) -> ChangeOutcome {
             let (url, value) = (entry.response.url, entry.encoded)
             guard value.count <= SharedEntry.largest else { return .unavailable }
             let outcome = change { generation in
@@ -173,18 +179,18 @@
                         .text(entry.variant), .data(value), .data(body),
                         .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token),
                         .text(keys.changes), message(.changed(url: url)), .text("\(Self.maximumVariants)"),
-                        .text(SharedEntry.time(time.now)),
+                        .text(SharedEntry.time(time.now)), .text(replacesCopy ? "1" : "0"),
                     ])
             }
+            // Only a store shows that the server takes stores again: a full server makes removals.
+            if case .done = outcome { counts.withLock { $0.refusals.end() } }
+            return outcome
         }
 
         /// The number of a response's lease. An update without a lease keeps the number of the response that it has confirmed.
         private func leaseNumber(_ response: StoredResponse, updating old: SharedEntry? = nil) -> UInt64 {
             let key = URLDigest.key(response.url)
             let number = leaseNumbers.withLock { $0.number(of: key, requested: response.requestTime) }
-            // Only a store shows that the server takes stores again: a full server makes removals.
-            if case .done = outcome { counts.withLock { $0.refusals.end() } }
-            return outcome
             return number == 0 ? old?.leaseNumber ?? 0 : number
         }
 

@@ -41,8 +41,8 @@
         /// Waits about whose leases to ask the server.
         let unchecked = Locked<[LeaseCheck]>([])
         let subscription: Subscription
-        /// The handlers of removals by other processes.
-        let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
+        /// The handlers of changes by other processes.
+        let listeners = Locked<[UInt64: @Sendable (AnnouncedChange) -> Void]>([:])
         /// The sender of this instance's announcements. It distinguishes them from those of other instances.
         let name = SharedLevel.random()
         /// Lets one thread at a time send a removal to the server. If two threads sent the same one, the second could remove
@@ -88,7 +88,7 @@
         private func connected() {
             // Removals may have been missed, and the server may have been replaced by an empty one.
             let isBack = coherence.withLock { $0.hasConnected }
-            defer { if isBack { announce(nil) } }
+            defer { if isBack { announce(.removedAll) } }
             let known = coherence.withLock { $0.generation }
             if let replies = try? server.run([keys.currentGeneration]) {
                 adopt(replies[0].text, insteadOf: known)
@@ -110,21 +110,22 @@
             switch message.kind {
             case .changed(let url):
                 coherence.withLock { $0.noteChange(URLDigest.key(url)) }
+                announce(.changed(url: url))
             case .removed(let url, let token):
                 counts.withLock { $0.invalidations += 1 }
                 coherence.withLock { $0.noteRemoval(URLDigest.key(url), token: token, at: now) }
                 local.removeEntries(for: url)
-                announce(url)
+                announce(.removed(url: url))
             case .generation(let generation):
                 counts.withLock { $0.invalidations += 1 }
                 coherence.withLock { $0.noteSweep(generation: generation, at: now) }
                 local.removeAllCachedResponses()
-                announce(nil)
+                announce(.removedAll)
             }
         }
 
-        private func announce(_ url: String?) {
-            for listener in listeners.withLock({ $0.values.map { $0 } }) { listener(url) }
+        private func announce(_ change: AnnouncedChange) {
+            for listener in listeners.withLock({ $0.values.map { $0 } }) { listener(change) }
         }
 
         func message(_ kind: ChangeMessage.Kind) -> Command.Argument {

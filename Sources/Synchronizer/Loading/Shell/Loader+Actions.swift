@@ -243,6 +243,11 @@ extension Loader.State {
         machine.closeToOthers(id)
     }
 
+    /// Keeps no object that is made from the response of a download. A download without a response gets a newer one.
+    mutating func forgetObject(of id: DownloadID) {
+        if downloads[id]?.result != nil { downloads.update(id) { $0.isInvalidated = true } }
+    }
+
     /// Fails the loads that have reached their deadline, and cancels their fetches.
     mutating func failOverdue(at now: Date) {
         for id in deadlines.due(at: now) {

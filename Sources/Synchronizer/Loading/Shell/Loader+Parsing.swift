@@ -48,16 +48,28 @@ extension Loader {
 
     /// Invalidates cache keys (RFC 9111 §4.4): their objects in memory, and their loads in flight except the given one.
     func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
+        let hit = downloads(of: keys).filter { $0 != id }
+        if !hit.isEmpty { update { state in hit.forEach { state.invalidate($0) } } }
+        memory.forget(keys)
+    }
+
+    /// Forgets the objects of a cache key whose response another process has replaced, also those that are being parsed. A load
+    /// without a response gets the new one, so other loads may coalesce with it.
+    func forgetObjects(of key: String) {
+        let hit = downloads(of: [key])
+        if !hit.isEmpty { update { state in hit.forEach { state.forgetObject(of: $0) } } }
+        memory.forget([key])
+    }
+
+    private func downloads(of keys: Set<String>) -> [Machine.DownloadID] {
         // There may be very many loads, so their keys are made without the lock. Loads that begin in the meantime are newer than
-        // the invalidation.
+        // the change.
         let loads = state.withLock { state in
             state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
         }
-        let hit = loads.filter { other, job in
-            other != id && job.request.url.map { keys.contains(CacheRules.cacheKey(of: $0.absoluteString)) } ?? false
-        }
-        if !hit.isEmpty { update { state in hit.forEach { state.invalidate($0.0) } } }
-        memory.forget(keys)
+        return loads.filter { _, job in
+            job.request.url.map { keys.contains(CacheRules.cacheKey(of: $0.absoluteString)) } ?? false
+        }.map(\.0)
     }
 
     /// Invalidates everything: no load coalesces with those in flight, and their responses are not kept.

@@ -7,18 +7,18 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Removals that another process announces", .bounded)
+@Suite("Changes that another process announces", .bounded)
 struct AnnouncedRemovalTests {
     /// A cache that announces what a test says.
     private final class AnnouncingCache: URLCache, AnnouncingStore, @unchecked Sendable {  // its state is Locked
         private let store = FakeStore()
-        let handler = Locked<(@Sendable (String?) -> Void)?>(nil)
+        let handler = Locked<(@Sendable (AnnouncedChange) -> Void)?>(nil)
 
         init() {
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         }
 
-        func onRemoval(_ handler: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
+        func onChange(_ handler: @escaping @Sendable (AnnouncedChange) -> Void) -> @Sendable () -> Void {
             self.handler.withLock { $0 = handler }
             return {}
         }
@@ -67,8 +67,34 @@ struct AnnouncedRemovalTests {
         }
         let other = LeavingResource(url: url)
         synchronizer.insert(Leaving { [fetch] in fetch?.finish(freshUntil: .distantFuture) }, for: other)
-        cache.handler.withLock { $0 }?(isAll ? nil : "http://a.example/a")
+        cache.handler.withLock { $0 }?(isAll ? .removedAll : .removed(url: "http://a.example/a"))
         try await loaded.wait(for: 1)
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+    }
+
+    @Test("an object whose response was replaced is not kept, and loads still coalesce with one in flight")
+    func replaced() async throws {
+        let (cache, fetcher) = (AnnouncingCache(), FakeFetcher(nothingStored: true))
+        var configuration = Synchronizer.Configuration(urlCache: cache)
+        configuration.time = ManualClock()
+        let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
+        let resource = DataResource(url: try #require(URL(string: "http://a.example/a")))
+        let loaded = Collector<Bool>()
+        let announce = {
+            cache.handler.withLock { $0 }?(.changed(url: "http://a.example/a"))
+        }
+        synchronizer.loadResource(resource, on: .global()) { _ in loaded.append(true) }
+        var fetch: FakeFetch?
+        try await waitUntil("its request was sent") {
+            fetch = fetcher.take("/a")
+            return fetch != nil
+        }
+        announce()
+        synchronizer.loadResource(resource, on: .global()) { _ in loaded.append(true) }
+        fetch?.finish(freshUntil: .distantFuture)
+        try await loaded.wait(for: 2)
+        #expect(fetcher.take("/a") == nil && synchronizer.cachedObject(for: resource) != nil)
+        announce()
         #expect(synchronizer.cachedObject(for: resource) == nil)
     }
 }
