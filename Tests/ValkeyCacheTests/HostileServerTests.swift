@@ -258,5 +258,15 @@
             for _ in 0..<20 { #expect(cache.bodies().isEmpty) }
             #expect(cache.statistics.failures == 0)
         }
+
+        @Test("a connection with a surplus reply is not used again")
+        func surplus() throws {
+            let server = try FakeServer { connection, command in
+                command.first == "DBSIZE" ? .bytes(":\(connection)\r\n:99\r\n") : nil
+            }
+            let shared = SharedServer(try ServerAddress(server.url), limit: 60) { _ in }
+            for number in 0..<3 { #expect(try shared.run([Command(["DBSIZE"])]) == [.number(number)]) }
+            shared.close()
+        }
     }
 #endif

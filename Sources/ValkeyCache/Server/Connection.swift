@@ -139,6 +139,18 @@
             return Self.reply(&raw.assumingMemoryBound(to: redisReply.self).pointee)
         }
 
+        /// The bytes that have arrived and are not part of a parsed item.
+        private var unparsed: Slice<UnsafeRawBufferPointer> {
+            let reader = context.pointee.reader.pointee
+            return UnsafeRawBufferPointer(start: reader.buf, count: reader.len).dropFirst(reader.pos)
+        }
+
+        /// Whether no bytes have arrived that no command has asked for. The next call would take them for its replies.
+        var isSilent: Bool {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return unparsed.isEmpty && poll(&entry, 1, 0) == 0
+        }
+
         /// Reads bytes that have arrived; returns their number.
         func read() throws(LinkFailure) -> Int {
             while true {

@@ -268,6 +268,7 @@
                 }
             }
         }
+        /// An idle connection that the server has neither closed nor sent any surplus replies on.
 
         /// Opens a connection that is ready for commands.
         func connect(to endpoint: Connection.Endpoint, until deadline: Deadline) throws(LinkFailure) -> Connection {
@@ -277,7 +278,10 @@
         }
 
         private func idle(_ endpoint: Connection.Endpoint) -> Connection? {
-            state.withLock { $0.idle[endpoint]?.popLast() }
+            while let connection = state.withLock({ $0.idle[endpoint]?.popLast() }) {
+                if connection.isSilent { return connection }
+            }
+            return nil
         }
 
         private func closeIdle(at endpoint: Connection.Endpoint) {
