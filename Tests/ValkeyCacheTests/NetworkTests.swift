@@ -50,12 +50,23 @@
         func otherAddress() async throws {
             let (server, port, _) = try RedisServer.onNetwork(isCluster: false)
             let shared = SharedServer(try ServerAddress("redis://127.0.0.1:\(port)"), limit: 60) { _ in }
-            _ = try shared.resolve()
+            _ = try shared.connect(within: 60)
             _ = try shared.run([Command(["DBSIZE"])])
             let clients = { try server.run("CLIENT", "LIST").text?.split(separator: "\n").count }
             #expect(try clients() == 2)  // and the connection that asks
             shared.didResolve(.socket("/nonexistent"))
             try await waitUntil("closed") { (try? clients()) == 1 }
+            shared.close()
+        }
+
+        @Test("is found at the first of its addresses that answers")
+        func addresses() throws {
+            let (server, port, _) = try RedisServer.onNetwork(isCluster: false)
+            #expect(try NameService.addresses(of: "127.0.0.1") == ["127.0.0.1"])
+            let shared = SharedServer(try ServerAddress("redis://127.0.0.1:\(port)"), limit: 60) { _ in }
+            let endpoints = ["/nonexistent", server.socket, "/also nonexistent"].map(Connection.Endpoint.socket)
+            #expect(try shared.connect(toFirstOf: endpoints, within: 180).endpoint == endpoints[1])
+            #expect(try shared.run([Command(["DBSIZE"])]) == [.number(0)])
             shared.close()
         }
 

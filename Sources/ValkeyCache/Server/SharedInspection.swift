@@ -33,7 +33,7 @@
             let address = try ServerAddress(url)
             let server = SharedServer(address, limit: Self.patience, isReadOnly: true) { _ in }
             self.server = server
-            _ = try Self.asking(server) { try server.resolve() }
+            _ = try Self.asking(server) { try server.connect(within: Self.patience) }
             let name = try namespace ?? Self.onlyNamespace(on: server)
             keys = Keyspace(namespace: name, database: address.database)
             let reply = try Self.run(keys.currentGeneration, on: server)

@@ -204,15 +204,7 @@
 
         // MARK: - Addresses
 
-        /// Asks the name service for the server's address. This may take seconds.
-        func resolve() throws(LinkFailure) -> Connection.Endpoint {
-            if case .host(let host, let port) = address.place {
-                didResolve(.address(try NameService.address(of: host), port: port))
-            }
-            guard let endpoint = state.withLock({ $0.endpoint }) else { throw .refused("no address") }
-            return endpoint
-        }
-
+        /// Notes the address for calls.
         func didResolve(_ endpoint: Connection.Endpoint) {
             let old = state.withLock { state in
                 defer { state.endpoint = endpoint }
@@ -268,7 +260,6 @@
                 }
             }
         }
-        /// An idle connection that the server has neither closed nor sent any surplus replies on.
 
         /// Opens a connection that is ready for commands.
         func connect(to endpoint: Connection.Endpoint, until deadline: Deadline) throws(LinkFailure) -> Connection {
@@ -277,6 +268,7 @@
             return connection
         }
 
+        /// An idle connection that the server has neither closed nor sent any surplus replies on.
         private func idle(_ endpoint: Connection.Endpoint) -> Connection? {
             while let connection = state.withLock({ $0.idle[endpoint]?.popLast() }) {
                 if connection.isSilent { return connection }

@@ -31,7 +31,7 @@
         /// A byte in this pipe wakes the thread.
         private let pipe: (read: Int32, write: Int32)
 
-        /// Seconds that connecting and sending may take.
+        /// Seconds that connecting, and each call on the connection, may take.
         private static let patience: TimeInterval = 1
         private static let firstPause = 0.02
         private static let longestPause = 0.5
@@ -92,10 +92,9 @@
 
         /// Connects, and follows the announcements. Returns when the subscription was stopped.
         private func follow(_ events: Events, didConnect: () -> Void) throws(LinkFailure) {
-            let endpoint = try server.resolve()  // this may take longer than the deadline allows
-            let deadline = Deadline(after: Self.patience)
-            let connection = try server.connect(to: endpoint, until: deadline)
-            for reply in try connection.call([Command(["SUBSCRIBE", channel])], until: deadline) {
+            let connection = try server.connect(within: Self.patience)
+            let subscribe = Command(["SUBSCRIBE", channel])
+            for reply in try connection.call([subscribe], until: Deadline(after: Self.patience)) {
                 try check(reply)
                 guard reply.isConfirmation(of: channel) else { throw .malformed("it does not confirm a subscription") }
             }
