@@ -33,7 +33,9 @@ struct AddressTests {
         arguments: [
             "", "localhost", "redis://", "redis://:6379", "redis://h:0", "redis://h:65536", "redis://h/x",
             "redis://h/-1",
-            "redis://user@h", "unix://run/v.sock", "unix://", "http://h", "redis://u:secret@h:99999",
+            "redis://h/0?db=3", "redis://h?x=1", "redis://h%00x", "redis://h/%00", "unix:///run/v%00.sock",
+            "unix:///run/v.sock?database=3", "redis://user@h", "unix://run/v.sock", "unix://", "http://h",
+            "redis://u:secret@h:99999",
         ])
     func wrong(_ url: String) {
         let error = #expect(throws: ValkeyURLError.self) { try ServerAddress(url) }

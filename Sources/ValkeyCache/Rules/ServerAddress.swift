@@ -19,19 +19,28 @@ package struct ServerAddress: Hashable, Sendable {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
             throw .malformed("it is not a URL")
         }
+        // The system would cut the name of a host or a socket there.
+        guard !(parts.host ?? "").contains("\0"), !parts.path.contains("\0") else {
+            throw .malformed("it contains a NUL")
+        }
         user = (parts.user?.isEmpty ?? true) ? nil : parts.user
         password = (parts.password?.isEmpty ?? true) ? nil : parts.password
         guard password != nil || user == nil else { throw .malformed("it has a user, but no password") }
         switch scheme {
         case "redis", "valkey":
+            guard parts.query == nil else { throw .malformed("a database is written redis://host/database") }
             place = .host(try Self.host(of: parts), port: try Self.port(of: parts))
             database = try Self.database(String(parts.path.drop { $0 == "/" }))
         case "unix":
             guard parts.host?.isEmpty ?? true, parts.path.count > 1 else {
                 throw .malformed("a socket is written unix:///path")
             }
+            let items = parts.queryItems ?? []
+            guard items.count <= 1, items.allSatisfy({ $0.name == "db" }) else {
+                throw .malformed("a database is written unix:///path?db=database")
+            }
             place = .socket(parts.path)
-            database = try Self.database(parts.queryItems?.first { $0.name == "db" }?.value ?? "")
+            database = try Self.database(items.first?.value ?? "")
         case "rediss", "valkeys": throw .tlsUnavailable
         default: throw .unknownScheme(scheme)
         }
