@@ -110,8 +110,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
                 if transfer.lookup.end(addresses, for: easy, at: monotonicNow()) {
                     send(transfer)
                 } else {
-                    let isDirect = transfer.exchange.proxy == nil
-                    let code: URLError.Code = isDirect ? .cannotFindHost : .cannotConnectToHost
+                    let code: URLError.Code = transfer.exchange.proxy == nil ? .cannotFindHost : .cannotConnectToHost
                     finish(transfer, error: URLError(code, because: "the host \(name.name) could not be resolved"))
                 }
             }
