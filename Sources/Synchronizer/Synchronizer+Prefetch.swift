@@ -66,10 +66,8 @@ extension Synchronizer {
 
     /// Whether memory answers loads with the object of a load that has just ended. It may be evicted at any time.
     private func hasKept(_ loaded: LoadedObject, of job: LoadJob) -> Bool {
-        let now = time.now
-        return job.memoryKey != nil && loaded.mayBeKept(at: now) && now < loaded.freshUntil
-            && loaded.cost <= configuration.memoryCapacity
-            && configuration.memoryCountLimit > 0
+        job.memoryKey != nil && !loaded.isForThisLoadOnly && time.now < loaded.freshUntil
+            && loaded.cost <= configuration.memoryCapacity && configuration.memoryCountLimit > 0
     }
 
     private func prefetchJob<R: Resource>(
