@@ -155,6 +155,20 @@ static inline bool synchronizer_has_decrypted(CURL *easy) {
     return false;
 }
 
+/// Sends bytes on the connection of a handle, between those of libcurl. The connection must be writable.
+static inline void synchronizer_send_tls(CURL *easy, const void *bytes, int count) {
+    curl_sslbackend library = CURLSSLBACKEND_NONE;
+    void *tls = synchronizer_tls(easy, &library);
+    if (tls && library == CURLSSLBACKEND_OPENSSL) {
+        int (*send)(void *, const void *, int) = (int (*)(void *, const void *, int))dlsym(0, "SSL_write");
+        if (send) send(tls, bytes, count);
+    } else if (tls && library == CURLSSLBACKEND_GNUTLS) {
+        ssize_t (*send)(void *, const void *, size_t) =
+            (ssize_t(*)(void *, const void *, size_t))dlsym(0, "gnutls_record_send");
+        if (send) send(tls, bytes, count);
+    }
+}
+
 /// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS
 /// library than OpenSSL and GnuTLS.
 static inline bool synchronizer_negotiated_http2(CURL *easy) {

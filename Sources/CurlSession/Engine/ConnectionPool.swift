@@ -283,7 +283,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
                 deadline = min(deadline, transfer.deadline)
             }
         }
-        deadline = min(deadline, expireWaiting())
+        deadline = min(deadline, expireWaiting(), sendPings())
         engine.timesChanged(self)
     }
 

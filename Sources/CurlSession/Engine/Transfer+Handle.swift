@@ -46,7 +46,7 @@ extension Transfer {
 
     /// Enough for the largest head of HTTP/2 that libcurl 7.88 takes, which is 128 KB as lines of HTTP/1, and for the part of the
     /// body that arrives with it. A larger buffer costs nothing, because the kernel provides only the pages that are used.
-    private static let roomForHead = 384 << 10
+    static let roomForHead = 384 << 10
 
     /// The transfer as libcurl passes it to the callbacks.
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }

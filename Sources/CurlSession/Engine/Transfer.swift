@@ -39,6 +39,10 @@ final class Transfer {
     var usedKeptConnection = false
     /// Whether the request was sent again because its HTTP/2 connection ended.
     var isSentAgain = false
+    /// The number of bytes of the body that libcurl has delivered over HTTP/2.
+    var receivedOfBody = 0
+    /// When a PING may be due.
+    var pingTime = UInt64.max
 
     /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?
@@ -159,6 +163,7 @@ final class Transfer {
             guard canTake || takeAhead() else { return failure == nil ? .pause : .fail }
         }
         body.arrived(bytes.count)
+        considerPing(after: bytes.count)
         noteAnswer()
         if body.chunks == nil { take(bytes) } else { takeChunks(bytes) }
         return failure == nil && !body.mustEndTransfer ? .taken : .fail

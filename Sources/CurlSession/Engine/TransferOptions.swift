@@ -119,6 +119,8 @@ enum CurlVersion {
     static let number = info.map { String(cString: $0.version) } ?? ""
     /// Whether a paused stream of HTTP/2 stops its connection.
     static let pausesConnections = (info?.version_num ?? 0) < 0x080100
+    /// Whether libcurl can overlook the end of a response of HTTP/2.
+    static let overlooksEnds = (0x075801..<0x080100).contains(info?.version_num ?? 0)
     /// Whether libcurl loses the rest of a head of HTTP/2 that does not fit into its buffer, so that the transfer hangs or fails.
     static let needsRoomForHeads = (info?.version_num ?? 0) < 0x080100
     static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0

@@ -66,6 +66,7 @@ final class HTTP2Server: Sendable {
     private let listener: Int32
     private let observed = Observed<[Request]>([])
     private let connections = Locked<Set<Int32>>([])
+    private let received = Locked(0)
 
     /// - Parameters:
     ///   - resets: Whether a connection that the script closes is reset.
@@ -76,7 +77,7 @@ final class HTTP2Server: Sendable {
     ) throws {
         listener = try Descriptor.listening()
         relay = try TLSRelay(to: Descriptor.port(of: listener)) { $0.speaksHTTP2 = true }
-        let (listener, observed, connections) = (listener, observed, connections)
+        let (listener, observed, connections, received) = (listener, observed, connections, received)
         Thread.detachNewThread {
             var number = 0
             while let connection = Descriptor.accepted(listener) {
@@ -86,7 +87,8 @@ final class HTTP2Server: Sendable {
                 Thread.detachNewThread {
                     if resets { Descriptor.resetWhenClosed(connection) }
                     Self.serve(
-                        connection, number: number, settings: settings, observed: observed, early: early, script: script
+                        connection, number: number, settings: settings, observed: observed, pings: received,
+                        early: early, script: script
                     )
                     connections.withLock {
                         $0.remove(connection)
@@ -103,6 +105,8 @@ final class HTTP2Server: Sendable {
     }
 
     var requests: [Request] { observed.read { $0 } }
+    /// The number of PINGs that have arrived.
+    var pings: Int { received.withLock { $0 } }
 
     /// Ends all connections.
     func endConnections() {
@@ -110,8 +114,8 @@ final class HTTP2Server: Sendable {
     }
 
     private static func serve(
-        _ connection: Int32, number: Int, settings: [UInt8], observed: Observed<[Request]>, early: EarlyScript,
-        script: Script
+        _ connection: Int32, number: Int, settings: [UInt8], observed: Observed<[Request]>, pings: Locked<Int>,
+        early: EarlyScript, script: Script
     ) {
         var frames: [UInt32: Int] = [:]
         guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0, payload: settings)]) else {
@@ -119,7 +123,7 @@ final class HTTP2Server: Sendable {
         }
         while let head = read(connection, 9),
             let size = Optional(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])),
-            read(connection, size) != nil
+            let payload = read(connection, size)
         {
             let stream = head[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
             switch head[3] {
@@ -133,6 +137,9 @@ final class HTTP2Server: Sendable {
             case 0, 1:
                 frames[stream, default: 0] += 1
                 guard write(connection, early(stream, frames[stream] ?? 0)) else { return }
+            case 6 where head[4] & 1 == 0:
+                pings.withLock { $0 += 1 }
+                guard write(connection, [Frame(type: 6, flags: 1, stream: 0, payload: payload)]) else { return }
             case 4 where head[4] & 1 == 0:
                 guard write(connection, [Frame(type: 4, flags: 1, stream: 0)]) else { return }
             default: break

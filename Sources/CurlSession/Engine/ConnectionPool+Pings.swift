@@ -1,0 +1,55 @@
+import CCurl
+import Glibc
+
+/// libcurl 7.88.1 to 8.0.1 can overlook the end of a response of HTTP/2. While one transfer reads, libcurl keeps what arrives for
+/// the others in their buffers. If a buffer is full, libcurl pauses the decoding of frames. It continues only when more bytes
+/// arrive on the connection, although the end of the response may be among the bytes that it has. (Other versions continue without
+/// new bytes: they call `nghttp2_session_mem_recv` with none.)
+///
+/// So if a response has filled the buffer, and then stops, the session sends a PING, which the server answers (RFC 9113 §6.7).
+extension ConnectionPool {
+    /// How long no byte of a response arrives before a PING is sent.
+    static let silenceBeforePing: UInt64 = 200_000_000
+
+    /// Sends the PINGs that are due.
+    /// - Returns: When the next one is due.
+    func sendPings() -> UInt64 {
+        guard CurlVersion.overlooksEnds else { return .max }
+        var next = UInt64.max
+        for transfer in active.values where transfer.pingTime != .max {
+            transfer.pingIfDue()
+            next = min(next, transfer.pingTime)
+        }
+        return next
+    }
+
+    /// Whether bytes can be written to a connection now, and none of libcurl's wait to be written.
+    fileprivate func isWritable(_ socket: Int32) -> Bool {
+        guard ownSockets.contains(socket), engine.sockets[socket].wanted & Epoll.output == 0 else { return false }
+        var entry = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP) == 0
+    }
+}
+
+extension Transfer {
+    /// A PING with eight bytes that have no meaning (RFC 9113 §6.7).
+    private static let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + Array("complete".utf8)
+
+    /// Notes bytes of the body. Fewer than libcurl's buffer can't exceed it.
+    func considerPing(after count: Int) {
+        guard CurlVersion.overlooksEnds, case .multiplexed = connection else { return }
+        receivedOfBody += count
+        guard receivedOfBody >= Self.roomForHead, pingTime == .max else { return }
+        pingTime = lastProgress + ConnectionPool.silenceBeforePing
+        pool.transferWaits(until: pingTime)
+    }
+
+    /// Sends a PING if no bytes have arrived for long enough. The next bytes of the body make another one due.
+    fileprivate func pingIfDue() {
+        pingTime = max(pingTime, lastProgress + ConnectionPool.silenceBeforePing)
+        guard let easy, pingTime <= pool.engine.now else { return }
+        guard pool.isWritable(socket) else { return pingTime = pool.engine.now + ConnectionPool.silenceBeforePing }
+        pingTime = .max
+        Self.ping.withUnsafeBytes { synchronizer_send_tls(easy, $0.baseAddress, Int32($0.count)) }
+    }
+}
