@@ -11,4 +11,10 @@ extension URLError {
     }
 
     package static var timeout: URLError { URLError(.timedOut, because: "the request timed out") }
+
+    package static var notHTTP: URLError { URLError(.badServerResponse, because: "the response is not one of HTTP") }
+
+    package static var incompleteResponse: URLError {
+        URLError(.networkConnectionLost, because: "the connection ended before the response was complete")
+    }
 }

@@ -35,7 +35,9 @@ enum RequestBody: Sendable {
     /// - Throws: `.cannotOpenFile` if Foundation creates no stream for the file.
     func opened() throws(URLError) -> RequestBody {
         guard case .file(let file) = self else { return self }
-        guard let stream = InputStream(url: file) else { throw URLError(.cannotOpenFile) }
+        guard let stream = InputStream(url: file) else {
+            throw URLError(.cannotOpenFile, because: "the file of the body can't be opened")
+        }
         return .stream(BodyStream(stream), length: Self.length(of: file))
     }
 

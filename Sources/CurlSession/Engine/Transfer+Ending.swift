@@ -89,7 +89,7 @@ extension Transfer {
         if body.mustEndTransfer { return nil }
         guard code != CURLE_OK else {
             let isComplete = parser.isComplete && body.isWhole && (hasSentRequest || body.showsEnd)
-            return isComplete ? nil : URLError(.networkConnectionLost)
+            return isComplete ? nil : .incompleteResponse
         }
         if isOnlyCutShort(code) { return nil }
         return TransferFailure(

@@ -26,7 +26,8 @@ extension Transfer {
             case .notYet: return pauseSending()
             case .end where length == nil: sending = .ended
             case .end, .failed:
-                abort = .failure(URLError(.requestBodyStreamExhausted))
+                let reason = "the body's stream failed, or has fewer bytes than Content-Length says"
+                abort = .failure(URLError(.requestBodyStreamExhausted, because: reason))
                 return Int(CURL_READFUNC_ABORT)
             }
         }

@@ -62,7 +62,8 @@ extension TaskCore {
             let body = stream.map { RequestBody.stream(BodyStream($0), length: nil) }
             pool.perform { [self] in
                 guard let body, let request = state.withLock({ $0.currentRequest }) else {
-                    return end(URLError(.requestBodyStreamExhausted))
+                    let reason = "the delegate returned no stream for the body"
+                    return end(URLError(.requestBodyStreamExhausted, because: reason))
                 }
                 send(request, body: body)
             }

@@ -148,8 +148,10 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
     }
 
     func exchange(for request: URLRequest, body: RequestBody) -> Result<Exchange, URLError> {
-        // The session has no cache.
-        guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
+        guard request.cachePolicy != .returnCacheDataDontLoad else {
+            let reason = "the request may only be answered from a cache, and the session has none"
+            return .failure(URLError(.resourceUnavailable, because: reason))
+        }
         var additional: [String: String] = [:]
         additional[FieldName.authorization] = authentication.answer
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }

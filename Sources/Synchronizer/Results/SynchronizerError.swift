@@ -69,10 +69,9 @@ public enum SynchronizerError: Error, Sendable {
         /// The head of that response.
         var head: ResponseHead? { content.head }
 
-        /// The same context for a load of this URL.
-        func asking(for url: URL?) -> Context {
-            url == content.url
-                ? self : Context(url: url, trace: content.trace, head: content.head, body: content.body)
+        /// The same context for a load of this URL, with another trace.
+        func asking(for url: URL?, trace: LoadTrace) -> Context {
+            Context(url: url, trace: trace, head: content.head, body: content.body)
         }
     }
 }
@@ -94,8 +93,8 @@ extension SynchronizerError {
     }
 
     /// The same error for a load of this URL. After redirects, the error has the last URL, but callers know only the first one.
-    func asking(for url: URL?) -> SynchronizerError {
-        let context = context.asking(for: url)
+    func asking(for url: URL?, tracing: (LoadTrace) -> LoadTrace = { $0 }) -> SynchronizerError {
+        let context = context.asking(for: url, trace: tracing(context.trace))
         switch self {
         case .invalidRequest: return .invalidRequest(context)
         case .transport(let error, _): return .transport(error, context)

@@ -41,7 +41,7 @@ struct Answer: Sendable {
         let isComplete = head.status != 206 || step.cacheRequest.fields.contains(FieldName.range)
         guard (200..<300).contains(head.status), isComplete else {
             guard let response = head.httpResponse else {
-                return .failure(.transport(URLError(.badServerResponse), context))
+                return .failure(.transport(URLError.notHTTP, context))
             }
             return .failure(.status(response, context))
         }

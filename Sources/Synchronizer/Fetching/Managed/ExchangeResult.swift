@@ -37,7 +37,7 @@ extension Exchange {
     var failure: (any Error)? {
         if case .failure(let error)? = end { return error }
         let isWhole = received.head != nil && !received.isCutShort
-        return isWhole ? nil : URLError(.networkConnectionLost)
+        return isWhole ? nil : URLError.incompleteResponse
     }
 
     private func result(of error: any Error, rules: CacheRules, at now: Date) -> ExchangeResult {

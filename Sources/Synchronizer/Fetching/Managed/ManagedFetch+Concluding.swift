@@ -161,7 +161,7 @@ extension ManagedFetch {
                     .init(url: step.url, trace: step.trace, head: exchange.received.head, body: nil)))
         }
         guard let head = exchange.received.head else {
-            return .failure(.transport(URLError(.badServerResponse), exchange.step.context))
+            return .failure(.transport(URLError.notHTTP, exchange.step.context))
         }
         applySideEffects(of: exchange)
         do {

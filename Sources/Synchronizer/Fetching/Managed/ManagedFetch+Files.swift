@@ -81,7 +81,8 @@ extension ManagedFetch {
     func complete(_ exchange: Exchange, entry: CacheEntry, with combination: Combination) -> Conclusion {
         var step = exchange.step
         guard let partial = exchange.file, partial.count == combination.before.count + exchange.received.count else {
-            return .failure(.transport(URLError(.cannotWriteToFile), step.context))
+            let error = URLError(.cannotWriteToFile, because: "the downloaded file has an unexpected size")
+            return .failure(.transport(error, step.context))
         }
         guard partial.count <= options.maximumBodySize else {
             partial.drop()

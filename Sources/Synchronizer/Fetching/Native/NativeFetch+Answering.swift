@@ -10,7 +10,7 @@ extension NativeFetch {
         var trace = task.trace(at: cache.time.now)
         guard isWhole, let head = task.received.head else {
             noteStoring(by: task, trace: trace)
-            return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
+            return finish(.failure(failure(error ?? URLError.incompleteResponse, of: task, trace: trace)))
         }
         removeIfInvalid(task)
         if trace.source == .network { trace.addReason(previously: previousReason(for: task.cacheRequest)) }

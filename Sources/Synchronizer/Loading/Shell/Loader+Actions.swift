@@ -58,13 +58,13 @@ extension Loader.State {
         case .proceed(let id):
             if let handle = downloads[id]?.handle {
                 if lookupMissID == id { lookupMissID = nil }
-                noteWait(of: id, until: now)
+                downloads.update(id) { $0.endWait(at: now) }
                 note(.sent, of: id)
                 return .proceed(handle)
             }
             return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
         case .restart(let id):
-            downloads.update(id) { $0.waitingSince = now }
+            downloads.update(id) { $0.begin(.forSlot, at: now) }
             return takeHandle(of: id).map { .cancel($0) }
         case .release(let id):
             if downloads[id]?.isEndReported == false { note(.cancelled, of: id) }
@@ -101,12 +101,12 @@ extension Loader.State {
         _ id: DownloadID, as kind: SynchronizerEvent.Kind, at now: Date
     ) -> (LoadJob, FetchHandle)? {
         guard let download = downloads[id] else { return nil }
-        noteWait(of: id, until: now)
         note(kind, of: id)
         // There is still a fetch if it waited for another process when the network was switched off.
         if let waiting = takeHandle(of: id) { extraActions.append(.cancel(waiting)) }
         let handle = FetchHandle(isRepeated: download.hasLookedUp)
         downloads.update(id) {
+            $0.endWait(at: now)
             $0.handle = handle
             $0.hasLookedUp = true
         }
@@ -167,28 +167,9 @@ extension Loader.State {
     /// The cache does not answer. If nothing is stored and the download must wait for a slot, its fetch is dropped.
     mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
         guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
-        downloads.update(id) { $0.waitingSince = now }
+        downloads.update(id) { $0.begin(.forSlot, at: now) }
         if nothingStored { lookupMissID = id }
         note(.needsNetwork, of: id)
-    }
-
-    /// The fetch waits for another process, and gives its slot back.
-    mutating func waitsForLease(_ id: DownloadID, at now: Date) {
-        downloads.update(id) { $0.waitingSince = now }
-        machine.backOff(id)
-        note(.waitingForAnotherProcess, of: id)
-    }
-
-    /// The wait is over: the load starts again with a lookup.
-    mutating func waited(_ id: DownloadID, end: LeaseEnd, at now: Date) {
-        guard let since = downloads[id]?.waitingSince else { return }
-        downloads.update(id) {
-            $0.waited.total += max(0, now.timeIntervalSince(since))
-            $0.waited.end = end
-            $0.waitingSince = now
-            $0.handle = nil
-        }
-        machine.backOffEnded(id)
     }
 
     /// The fetch ended: with a result for the subscribers, or with a failure to retry.
@@ -202,8 +183,7 @@ extension Loader.State {
         case .success(var fetched):
             endedFetches += 1
             fetched.order = endedFetches
-            fetched.trace.queueWait = download.queueWait
-            fetched.trace.leaseWait = download.waited.total
+            fetched.trace = download.completed(fetched.trace)
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
                 if source != .network { note(.cached(source), of: id) }
@@ -220,7 +200,8 @@ extension Loader.State {
             if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
-            downloads.update(id) { $0.result = .failure(Boxed(error.asking(for: download.job.request.url))) }
+            let error = error.asking(for: download.job.request.url, tracing: download.completed)
+            downloads.update(id) { $0.result = .failure(Boxed(error)) }
             machine.fetchEnded(id, succeeded: false)
         }
     }
@@ -230,7 +211,7 @@ extension Loader.State {
     ) {
         downloads.update(id) { download in
             download.attempts += 1
-            download.waitingSince = now
+            download.begin(.forSlot, at: now)
         }
         machine.backOff(id)
         note(.retrying(error, after: delay), of: id)
@@ -246,29 +227,6 @@ extension Loader.State {
     /// Keeps no object that is made from the response of a download. A download without a response gets a newer one.
     mutating func forgetObject(of id: DownloadID) {
         if downloads[id]?.result != nil { downloads.update(id) { $0.isInvalidated = true } }
-    }
-
-    /// Fails the loads that have reached their deadline, and cancels their fetches.
-    mutating func failOverdue(at now: Date) {
-        for id in deadlines.due(at: now) {
-            guard let download = downloads[id] else { continue }
-            guard download.result == nil else {
-                machine.fail(id)  // it may have failed already, and wait for the stored response
-                continue
-            }
-            var trace = LoadTrace()
-            trace.reason = "the load reached its time limit"
-            let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)
-            downloads.update(id) { $0.result = .failure(Boxed(.transport(URLError(.timedOut), context))) }
-            machine.fail(id)
-        }
-        deadlines.forget { downloads[$0] == nil }
-        if let delay = deadlines.nextAlarm(at: now) { extraActions.append(.alarm(after: delay)) }
-    }
-
-    private mutating func noteWait(of id: DownloadID, until now: Date) {
-        guard let since = downloads[id]?.waitingSince else { return }
-        downloads.update(id) { $0.queueWait += max(0, now.timeIntervalSince(since)) }
     }
 
     // MARK: - Events for the observer

@@ -171,10 +171,8 @@ extension Loader {
         // Stops it first, so that a hook that returns now subscribes no more.
         state.withLock { $0.receivers[id]?.hooked }?.stop()
         update { $0.machine.unsubscribe(id) }
-        var trace = LoadTrace()
-        trace.reason = "the load reached its time limit"
         let url = state.withLock { $0.receivers[id]?.hooked?.url }
-        end(id, with: .transport(URLError(.timedOut), .init(url: url, trace: trace)))
+        end(id, with: .timedOut("the load reached its time limit", of: url))
     }
 
     /// Reports an event that belongs to no load to the observer.

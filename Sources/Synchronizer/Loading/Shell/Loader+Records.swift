@@ -7,8 +7,9 @@ extension Loader {
     struct LoadRecord: Sendable {
         let job: LoadJob
         let startedAt: Date
-        var waitingSince: Date
-        var queueWait: TimeInterval = 0
+        /// When the current wait began, or the last one.
+        private var waitingSince: Date
+        private var queueWait: TimeInterval = 0
         /// The receivers of progress and previews; some may have cancelled.
         var watchers: [LoadReceiver.ID] = []
         var result: FetchResult?
@@ -27,12 +28,44 @@ extension Loader {
         var isEndReported = false
         /// Whether its body no longer goes beside the destination of the load that began it.
         var ignoresDestination = false
+        /// What it waits for now.
+        private(set) var wait = Wait.forSlot
         var attempts: UInt32 = 1
 
         init(_ job: LoadJob, at now: Date) {
             self.job = job
             startedAt = now
             waitingSince = now
+        }
+
+        enum Wait: Sendable {
+            /// Nothing: it is being fetched.
+            case none
+            /// A slot, or the pause before a retry.
+            case forSlot
+            case forLease
+        }
+
+        mutating func begin(_ wait: Wait, at now: Date) {
+            endWait(at: now)
+            (self.wait, waitingSince) = (wait, now)
+        }
+
+        mutating func endWait(at now: Date) {
+            let seconds = max(0, now.timeIntervalSince(waitingSince))
+            switch wait {
+            case .none: break
+            case .forSlot: queueWait += seconds
+            case .forLease: waited.total += seconds
+            }
+            wait = .none
+        }
+
+        /// The trace, with the seconds that the load has waited.
+        func completed(_ trace: LoadTrace) -> LoadTrace {
+            var trace = trace
+            (trace.queueWait, trace.leaseWait) = (queueWait, waited.total)
+            return trace
         }
     }
 
@@ -159,7 +192,7 @@ extension Loader.State {
         else { return false }
         downloads.update(id) { download in
             download.ignoresDestination = true
-            download.waitingSince = now
+            download.begin(.forSlot, at: now)
         }
         note(.retrying(error, after: 0), of: id)
         machine.backOff(id)

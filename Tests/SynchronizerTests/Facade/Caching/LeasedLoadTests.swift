@@ -84,11 +84,27 @@ struct LeasedLoadTests {
         #expect(try await waiting.value.source == .network)
     }
 
+    @Test("say that they waited when they reach their time limit")
+    func timeLimit() async throws {
+        let third = bench.synchronizer(cache: other) { $0.timeoutForLoad = 2 }
+        let holder = Task { [first] in try await first.loaded(resource("/a")) }
+        try await gate.waitForArrivals(1)
+        let waiting = Task { try await third.loaded(resource("/a")) }
+        try await bench.clock.waitForTimer(after: 0.0005...0.03)
+        bench.clock.advance(by: 2.5)
+        let error = await #expect(throws: SynchronizerError.self) { try await waiting.value }
+        #expect((error?.context.trace.leaseWait ?? 0) >= 2 && error?.context.trace.queueWait == 0)
+        #expect(error?.context.trace.reason.hasSuffix("while it waited for another process") == true)
+        try await answer(holder)
+    }
+
     @Test("end when the network is switched off, and when they are cancelled")
     func ends() async throws {
         let (holder, waiting) = try await start()
+        bench.clock.advance(by: 0.5)
         second.isOffline = true
-        await #expect(throws: SynchronizerError.self) { try await waiting.value }
+        let error = await #expect(throws: SynchronizerError.self) { try await waiting.value }
+        #expect((error?.context.trace.leaseWait ?? 0) >= 0.5 && error?.context.trace.queueWait == 0)
         second.isOffline = false
         let other = Task { [second] in try await second.loaded(resource("/a")) }
         try await bench.clock.waitForTimer(after: 0.0005...0.03)

@@ -9,6 +9,7 @@ import Testing
 @Suite("Limits", .bounded)
 struct LimitsTests {
     let bench: Workbench
+    let recorder = ObservingTests.Recorder()
 
     init() throws {
         bench = try Workbench()
@@ -72,6 +73,13 @@ struct LimitsTests {
         #expect(try await large == 1_000)
     }
 
+    /// Returns when the second load waits for its slot.
+    private func waitForSlot() async throws {
+        try await waitUntil("the second load needs the network") {
+            recorder.events.elements.filter { if case .needsNetwork = $0.kind { true } else { false } }.count == 2
+        }
+    }
+
     @Test("a load that exceeds its total time fails with a time-out, queued or in flight")
     func time() async throws {
         let gate = Gate()
@@ -79,6 +87,7 @@ struct LimitsTests {
         let synchronizer = bench.synchronizer { configuration in
             configuration.timeoutForLoad = 60
             configuration.maximumLoads = 1
+            configuration.observer = recorder
         }
         let results = Collector<SynchronizerError?>()
         func ask(for target: String) {
@@ -93,18 +102,49 @@ struct LimitsTests {
         ask(for: "/slow")
         try await gate.waitForArrivals(1)
         ask(for: "/waiting")
+        try await waitForSlot()
         bench.clock.advance(by: 59)
         #expect(results.count == 0)
         bench.clock.advance(by: 2)
         for error in try await results.wait(for: 2) {
-            guard case .transport(let cause, _)? = error else {
+            guard case .transport(let cause, let context)? = error else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
             #expect((cause as? URLError)?.code == .timedOut)
+            let hasWaited = context.url?.path == "/waiting"
+            #expect(hasWaited ? context.trace.queueWait >= 60 : context.trace.queueWait == 0)
+            let reason = "the load reached its time limit" + (hasWaited ? " while it waited for a slot or a retry" : "")
+            #expect(context.trace.reason == reason && cause.localizedDescription == reason)
         }
         try await bench.server.wait(for: "the slow reply to be given up") { $0.repliesAbandoned == 1 }
         #expect(!bench.server.requests.contains { $0.path == "/waiting" })
+    }
+
+    @Test("the trace of a load that fails says how long it waited")
+    func failedTrace() async throws {
+        let gate = Gate()
+        bench.server["/slow"] = Reply("slow").waiting(for: gate, .afterHead)
+        let synchronizer = bench.synchronizer { configuration in
+            configuration.maximumLoads = 1
+            configuration.observer = recorder
+        }
+        let slow = Task { try await synchronizer.load(DataResource(url: bench.server.url("/slow"))) }
+        try await gate.waitForArrivals(1)
+        let results = Collector<SynchronizerError?>()
+        synchronizer.loadResource(DataResource(url: bench.server.url("/missing")), on: .global()) {
+            if case .error(let error) = $0 { results.append(error as? SynchronizerError) }
+        }
+        try await waitForSlot()
+        bench.clock.advance(by: 7)
+        gate.open()
+        let errors = try await results.wait(for: 1)
+        guard case .status(_, let context)?? = errors.first else {
+            Issue.record("\(errors)")
+            return
+        }
+        #expect(context.trace.queueWait == 7)
+        _ = try await slow.value
     }
 
     @Test("files and data URLs load without the cache")
