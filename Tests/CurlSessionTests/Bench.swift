@@ -41,9 +41,11 @@ final class Bench: Sendable {
     static func overTLS(
         _ recorder: Recorder = Recorder(), timed: TimedEngine? = nil,
         queue: DispatchQueue = DispatchQueue(label: "delegate"), environment: [String: String] = [:],
+        bufferSize: Int? = nil, refusesUncertainEnds: Bool = false,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) throws -> Bench {
         var options = CurlSession.Options()
+        (options.bufferSize, options.refusesUncertainEnds) = (bufferSize, refusesUncertainEnds)
         options.tls.additionalAuthorities = TestCertificate.authority.text
         return try Bench(
             recorder, options: options, timed: timed, queue: queue, environment: environment, configure: configure)

@@ -31,15 +31,46 @@ extension ConnectionPool {
     }
 }
 
+/// While a large response fills its buffer, these versions also lose the error with which a server has ended another response on the
+/// connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length nor a coding, nobody
+/// knows whether it is complete. Then the task fails, if the session's options say so, and if it is cheap to send the request again.
+extension ConnectionPool {
+    /// Whether a new request to a peer needs a new connection.
+    func hasLargeResponse(from peer: String) -> Bool {
+        CurlVersion.overlooksEnds && active.values.contains { $0.exchange.peer == peer && $0.isLarge }
+    }
+
+    fileprivate func hasLargeResponse(beside transfer: Transfer) -> Bool {
+        active.values.contains { $0.isLarge && shareConnection(transfer, $0) }
+    }
+}
+
 extension Transfer {
+    /// Whether the response can fill libcurl's buffer.
+    fileprivate var isLarge: Bool {
+        guard case .multiplexed = connection else { return false }
+        return receivedOfBody + body.remaining + Self.maximumHead >= pool.options.bufferSize
+    }
+
+    /// Whether the transfer fails because libcurl may have lost the error that ended it.
+    var isUncertain: Bool {
+        guard CurlVersion.overlooksEnds, pool.options.refusesUncertainEnds, case .multiplexed = connection else {
+            return false
+        }
+        return !body.showsEnd && exchange.method == "GET" && !isLarge && pool.hasLargeResponse(beside: self)
+    }
+
     /// A PING with eight bytes that have no meaning (RFC 9113 §6.7).
     private static let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + Array("complete".utf8)
 
-    /// Notes bytes of the body. Fewer than libcurl's buffer can't exceed it.
+    /// The maximum size of a head in libcurl's buffer, which also has the beginning of the body.
+    private static let maximumHead = 256 << 10
+
+    /// Notes bytes of the body. A response that is smaller than libcurl's buffer does not fill it.
     func considerPing(after count: Int) {
         guard CurlVersion.overlooksEnds, case .multiplexed = connection else { return }
         receivedOfBody += count
-        guard receivedOfBody >= Self.roomForHead, pingTime == .max else { return }
+        guard receivedOfBody + Self.maximumHead >= pool.options.bufferSize, pingTime == .max else { return }
         pingTime = lastProgress + ConnectionPool.silenceBeforePing
         pool.transferWaits(until: pingTime)
     }

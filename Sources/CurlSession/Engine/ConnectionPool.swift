@@ -91,7 +91,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     }
 
     func send(_ transfer: Transfer) {
-        guard let multi, let easy = transfer.easy else { return }
+        guard let multi, let easy = transfer.easy, !holdBack(transfer) else { return }
         transfer.connectionsMade = 0
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, error: URLError(.unknown)) }
     }

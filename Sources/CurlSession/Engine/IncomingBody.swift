@@ -49,6 +49,9 @@ struct IncomingBody {
     /// Whether the whole body has arrived. False if only the end of the connection says where the body ends.
     var hasArrived: Bool { chunks.map(\.hasEnded) ?? (missing == 0) }
 
+    /// The number of bytes that have not arrived; 0 if the head does not give the body's length.
+    var remaining: Int { missing ?? 0 }
+
     /// Whether only the end of the connection says where the body ends.
     var endsWithConnection: Bool { chunks == nil && missing == nil }
 

@@ -89,7 +89,8 @@ extension Transfer {
         if body.mustEndTransfer { return nil }
         guard code != CURLE_OK else {
             let isComplete = parser.isComplete && body.isWhole && (hasSentRequest || body.showsEnd)
-            return isComplete ? nil : .incompleteResponse
+            guard isComplete else { return .incompleteResponse }
+            return isUncertain ? URLError(.networkConnectionLost, because: "libcurl may have lost an error") : nil
         }
         if isOnlyCutShort(code) { return nil }
         return TransferFailure(

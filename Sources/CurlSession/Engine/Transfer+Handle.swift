@@ -44,10 +44,6 @@ extension Transfer {
         _ = synchronizer_setopt_request(easy, requestCallback)
     }
 
-    /// Enough for the largest head of HTTP/2 that libcurl 7.88 takes, which is 128 KB as lines of HTTP/1, and for the part of the
-    /// body that arrives with it. A larger buffer costs nothing, because the kernel provides only the pages that are used.
-    static let roomForHead = 384 << 10
-
     /// The transfer as libcurl passes it to the callbacks.
     private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -63,8 +59,10 @@ extension Transfer {
         if exchange.isSecure { pool.options.tls.pin(exchange.url.host.flatMap(HostName.canonical), on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
         if exchange.isSecure, CurlVersion.needsRoomForHeads {
-            _ = synchronizer_setopt_long(easy, CURLOPT_BUFFERSIZE, Self.roomForHead)
+            _ = synchronizer_setopt_long(easy, CURLOPT_BUFFERSIZE, pool.options.bufferSize)
         }
+        avoidsLarge = pool.hasLargeResponse(from: exchange.peer)
+        if avoidsLarge { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if let proxy = exchange.proxy { use(proxy, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
@@ -84,6 +82,19 @@ extension Transfer {
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYPASSWORD, proxy.password)
+    }
+
+    /// Receives a line of a head. After a pause, libcurl delivers all lines that it has kept at once.
+    func receiveLines(_ lines: UnsafeRawBufferPointer) -> Bool {
+        var rest = lines[...]
+        while let start = rest.base.baseAddress.map({ $0 + rest.startIndex }), rest.count > 1,
+            let end = memchr(start, 0x0A, rest.count - 1)
+        {
+            let count = UnsafeRawPointer(end) - start + 1
+            guard receiveLine(UnsafeRawBufferPointer(start: start, count: count)) else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return receiveLine(UnsafeRawBufferPointer(rebasing: rest))
     }
 
     private func setMethod(on easy: UnsafeMutableRawPointer) {
@@ -111,8 +122,8 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 }
 
 private let headerCallback: synchronizer_curl_write = { bytes, size, count, context in
-    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer(context)?.receiveLine(line) == true ? size * count : 0
+    let lines = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context)?.receiveLines(lines) == true ? size * count : 0
 }
 
 private let writeCallback: synchronizer_curl_write = { bytes, size, count, context in

@@ -100,7 +100,21 @@ extension ConnectionPool {
 
     func stopBlocking(_ transfer: Transfer) {
         guard blocking.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
-        for other in Array(active.values) where shareConnection(transfer, other) { other.goOn() }
+        for other in Array(active.values) where shareConnection(transfer, other) {
+            if !other.isHeldBack {
+                other.goOn()
+            } else if other.easy != nil {
+                send(other)
+                unpauseOthers(for: other)
+            }
+        }
+    }
+
+    /// Holds a request back if the others on its connection wait for a transfer. Its response would have to wait, too, and would make
+    /// libcurl read more for that transfer, although it has paused.
+    func holdBack(_ transfer: Transfer) -> Bool {
+        transfer.isHeldBack = isBlocked(transfer)
+        return transfer.isHeldBack
     }
 
     func blocksOthers(_ transfer: Transfer) -> Bool { blocking[ObjectIdentifier(transfer)] != nil }
@@ -118,7 +132,7 @@ extension ConnectionPool {
 
     /// Makes the transfers that have paused on the same connection take their bytes.
     func unpauseOthers(for transfer: Transfer) {
-        guard sharesPauses(transfer) else { return }
+        guard sharesPauses(transfer), !transfer.isHeldBack else { return }
         for other in Array(active.values) where other.isPaused && shareConnection(transfer, other) { other.unpause() }
     }
 
@@ -126,7 +140,10 @@ extension ConnectionPool {
         CurlVersion.pausesConnections && multiplexes(transfer.exchange.peer)
     }
 
-    private func shareConnection(_ transfer: Transfer, _ other: Transfer) -> Bool {
-        other !== transfer && other.exchange.peer == transfer.exchange.peer
+    /// Whether two transfers share a connection of HTTP/2. True if they may share one.
+    func shareConnection(_ transfer: Transfer, _ other: Transfer) -> Bool {
+        guard other !== transfer, other.exchange.peer == transfer.exchange.peer else { return false }
+        if [transfer, other].contains(where: { $0.avoidsLarge && !$0.hasConnection }) { return false }
+        return transfer.socket < 0 || other.socket < 0 || transfer.socket == other.socket
     }
 }

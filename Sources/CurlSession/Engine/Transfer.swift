@@ -37,12 +37,14 @@ final class Transfer {
     var connectionsMade = 0
     /// Whether libcurl has sent the request by HTTP/2 or HTTP/3 on a connection that it had kept.
     var usedKeptConnection = false
+    /// Whether the request is not sent because another transfer makes those on its connection wait.
+    var isHeldBack = false
+    /// Whether the request gets a new connection because a large response arrives on another one.
+    var avoidsLarge = false
     /// Whether the request was sent again because its HTTP/2 connection ended.
     var isSentAgain = false
-    /// The number of bytes of the body that libcurl has delivered over HTTP/2.
-    var receivedOfBody = 0
-    /// When a PING may be due.
-    var pingTime = UInt64.max
+    /// The bytes of the body that libcurl has delivered over HTTP/2, and when a PING may be due.
+    var (receivedOfBody, pingTime) = (0, UInt64.max)
 
     /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?

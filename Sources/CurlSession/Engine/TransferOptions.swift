@@ -19,23 +19,24 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     /// The field lines of requests without any of their own.
     let plainLines: UnsafeMutablePointer<curl_slist>?
 
+    /// The size of libcurl's buffer for a response over TLS, before libcurl 8.1.
+    let bufferSize: Int
     let reportsRedirects: Bool
     let limitsRedirectBodies: Bool
+    let refusesUncertainEnds: Bool
     let tls: TLSSettings
     let cookies: CookieSettings
     let proxies: ProxyRules
     let credentials: URLCredentialStorage?
 
     /// - Parameters:
-    ///   - reportsRedirects: See `CurlSession.Options`, also for `limitsRedirectBodies` and `tls`.
     ///   - environment: The environment variables, which may name proxies.
-    init(
-        _ configuration: URLSessionConfiguration, reportsRedirects: Bool, limitsRedirectBodies: Bool,
-        tls: TLSConfiguration, environment: [String: String]
-    ) {
-        self.reportsRedirects = reportsRedirects
-        self.limitsRedirectBodies = limitsRedirectBodies
-        self.tls = TLSSettings(tls)
+    init(_ configuration: URLSessionConfiguration, options: CurlSession.Options, environment: [String: String]) {
+        bufferSize = options.bufferSize ?? CurlVersion.roomForResponses
+        reportsRedirects = options.reportsRedirects
+        limitsRedirectBodies = options.limitsRedirectBodies
+        refusesUncertainEnds = options.refusesUncertainEnds
+        tls = TLSSettings(options.tls)
         cookies = CookieSettings(configuration)
         proxies = ProxyRules(dictionary: configuration.connectionProxyDictionary, environment: environment)
         credentials = configuration.urlCredentialStorage
@@ -121,6 +122,11 @@ enum CurlVersion {
     static let pausesConnections = (info?.version_num ?? 0) < 0x080100
     /// Whether libcurl can overlook the end of a response of HTTP/2.
     static let overlooksEnds = (0x075801..<0x080100).contains(info?.version_num ?? 0)
+    /// Enough for the largest head of HTTP/2 that libcurl 7.88 takes, which is 128 KB as lines of HTTP/1, and for the part of the
+    /// body that arrives with it. Larger if libcurl overlooks ends when a buffer is full, but much smaller than `maximumBacklogAhead`: a
+    /// transfer that pauses keeps a buffer of bytes. The kernel provides only the pages that are used. (Before 7.88, the maximum is
+    /// 512 KB.)
+    static let roomForResponses = overlooksEnds ? 2 << 20 : 384 << 10
     /// Whether libcurl loses the rest of a head of HTTP/2 that does not fit into its buffer, so that the transfer hangs or fails.
     static let needsRoomForHeads = (info?.version_num ?? 0) < 0x080100
     static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0

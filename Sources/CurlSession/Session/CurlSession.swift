@@ -28,6 +28,12 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         /// Which servers are trusted over TLS, and the certificate that the session presents.
         public var tls = TLSConfiguration()
 
+        /// Whether the task of a `GET` fails if libcurl before 8.1 can't tell whether the response is complete.
+        package var refusesUncertainEnds = false
+
+        /// See `TransferOptions`; nil for the usual size.
+        var bufferSize: Int?
+
         /// The default options.
         public init() {}
     }
@@ -66,9 +72,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         if queue == nil { operations.maxConcurrentOperationCount = 1 }
         pool = ConnectionPool(
             engine: engine,
-            options: TransferOptions(
-                configuration, reportsRedirects: options.reportsRedirects,
-                limitsRedirectBodies: options.limitsRedirectBodies, tls: options.tls, environment: environment),
+            options: TransferOptions(configuration, options: options, environment: environment),
             executor: DelegateExecutor(operations))
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }

@@ -46,3 +46,15 @@ public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // the o
     public override var countOfBytesExpectedToSend: Int64 { core.state.withLock { $0.expectedToSend } }
     public override var countOfBytesExpectedToReceive: Int64 { core.expectedToReceive }
 }
+
+extension URLSessionTask {
+    /// Makes a task of a `CurlSession` take no more bytes of its body, until it is called with false. Unlike a suspended task, the
+    /// task counts as one with a slow delegate: if other tasks share its connection, it does not fail, and they wait.
+    ///
+    /// - Returns: False if another session runs the task. Then the call has no effect.
+    package func holdBody(_ isHeld: Bool) -> Bool {
+        guard let core = (self as? CurlTask)?.core ?? (self as? CurlUploadTask)?.core else { return false }
+        core.hold(isHeld)
+        return true
+    }
+}

@@ -31,6 +31,8 @@ struct Mailbox {
     private(set) var undelivered = 0
     /// The transfer waits for room.
     private var isStarved = false
+    /// The receiver takes no more bytes for now.
+    private var isHeld = false
 
     var isOver: Bool { stage != .open }
     /// Whether the task can still time out.
@@ -124,14 +126,26 @@ struct Mailbox {
     /// - Returns: Whether the transfer has waited for room, and has it now.
     mutating func delivered(_ count: Int) -> Bool {
         undelivered -= min(undelivered, count)
-        guard isStarved, undelivered <= Self.limit / 2 else { return false }
+        return endStarving()
+    }
+
+    /// Notes whether the receiver takes bytes.
+    /// - Returns: Whether the transfer has waited for room, and has it now.
+    mutating func hold(_ isHeld: Bool) -> Bool {
+        self.isHeld = isHeld
+        return endStarving()
+    }
+
+    private mutating func endStarving() -> Bool {
+        guard isStarved, !isHeld, undelivered <= Self.limit / 2 else { return false }
         isStarved = false
         return true
     }
 
-    /// Whether there is room for more bytes. If not, `delivered` says when there is. A task that is over takes nothing more.
+    /// Whether there is room for more bytes. If not, `delivered` or `hold` says when there is. A task that is over takes nothing
+    /// more.
     mutating func checkRoom() -> Bool {
-        let hasRoom = !isOver && undelivered < Self.limit
+        let hasRoom = !isOver && !isHeld && undelivered < Self.limit
         // A transfer that waits for room must hear of it, even if another transfer asks in the meantime.
         if !hasRoom { isStarved = true }
         return hasRoom

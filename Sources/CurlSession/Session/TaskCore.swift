@@ -120,6 +120,11 @@ final class TaskCore: TransferClient, @unchecked Sendable {  // `let`, Locked, o
         pool.perform { [self] in setSuspended(true) }
     }
 
+    func hold(_ isHeld: Bool) {
+        guard state.withLock({ $0.mailbox.hold(isHeld) }) else { return }
+        pool.perform { [self] in transfer?.goOn() }
+    }
+
     func cancel(_ task: URLSessionDataTask) {
         let (isCancelled, isToDrain) = state.withLock { state in
             guard state.machine.cancel() == .cancel else { return (false, false) }

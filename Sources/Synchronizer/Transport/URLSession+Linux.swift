@@ -12,6 +12,7 @@
             var options = CurlSession.Options()
             options.reportsRedirects = !delegate.isWatched
             options.limitsRedirectBodies = true
+            options.refusesUncertainEnds = true  // a load is retried
             options.tls = tls
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)
@@ -19,6 +20,14 @@
 
         /// A session adds no `Accept-Language`.
         package static let languages: @Sendable () -> [String] = { [] }
+    }
+
+    extension URLSessionTask {
+        /// Pauses the body of a response, or continues it.
+        func setPaused(_ isPaused: Bool) {
+            if holdBody(isPaused) { return }
+            if isPaused { suspend() } else { resume() }
+        }
     }
 
     /// The base class of a session's delegate.

@@ -79,7 +79,7 @@ final class URLSessionTransfer: Transfer {
     }
 
     func setPaused(_ isPaused: Bool) {
-        if isPaused { task.suspend() } else { task.resume() }
+        task.setPaused(isPaused)
     }
 
     private func takeReceiver() -> (@Sendable (TransferEvent) -> Void)? {

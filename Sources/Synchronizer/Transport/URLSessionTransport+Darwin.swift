@@ -20,6 +20,13 @@
         package static let languages: @Sendable () -> [String] = { Locale.preferredLanguages }
     }
 
+    extension URLSessionTask {
+        /// Pauses the body of a response, or continues it.
+        func setPaused(_ isPaused: Bool) {
+            if isPaused { suspend() } else { resume() }
+        }
+    }
+
     /// The base class of a session's delegate. It forwards the other events of `URLSession` that a subclass of
     /// ``SessionDelegate`` may implement.
     class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import ScriptedServer
 import SynchronizerSupport
 import TestSupport
 import TestTraits
@@ -10,6 +11,8 @@ import Testing
 /// Tasks of which one takes its bytes later than the others on its connection.
 @Suite(.bounded) struct HTTP2PausingTests {
     private typealias Frame = HTTP2Server.Frame
+    /// So large that no response counts as large, so that the tasks share a connection.
+    private static let buffer = 10 << 20
     private static let piece = [UInt8](repeating: 7, count: 16 << 10)
 
     /// A delegate that suspends the first task when it receives the first bytes.
@@ -36,7 +39,7 @@ import Testing
     /// libcurl 7.88 would read nothing more from the connection, and keep a core busy.
     @Test func `a suspended load does not hold up others on its connection, and gets its body later`() async throws {
         let server = try serverOfLargeBody(pieces: 128)
-        let bench = try Bench.overTLS(suspending())
+        let bench = try Bench.overTLS(suspending(), bufferSize: Self.buffer)
         let first = bench.start { $0.url = server.relay.url() }
         while first.state != .suspended { await Task.yield() }
         for count in 1...3 {
@@ -54,13 +57,58 @@ import Testing
     @Test func `a suspended load for which others have to take too many bytes fails`() async throws {
         guard CurlVersion.pausesConnections else { return }
         let server = try serverOfLargeBody(pieces: 1_024)
-        let bench = try Bench.overTLS(suspending())
+        let bench = try Bench.overTLS(suspending(), bufferSize: Self.buffer)
         let first = bench.start { $0.url = server.relay.url() }
         while first.state != .suspended { await Task.yield() }
         await bench.run { $0.url = server.relay.url() }
         await bench.recorder.waitForEnds(2)
         #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 1)
         #expect((first.error as? URLError)?.code == .dataLengthExceedsMaximum)
+    }
+
+    /// libcurl keeps them while a transfer is paused that waits for another one.
+    @Test func `the lines of a head may arrive in one piece`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        let task = bench.start()
+        try await bench.server.waitForRequests(1)
+        let lines = Array("HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 5\r\n\r\n".utf8)
+        #expect(await bench.onEngine { lines.withUnsafeBytes { task.core.transfer?.receiveLines($0) } } == true)
+        while task.response == nil { await Task.yield() }
+        let response = task.response as? HTTPURLResponse
+        #expect(response?.statusCode == 200 && response?.value(forHTTPHeaderField: "A") == "1")
+        #expect(response?.expectedContentLength == 5)
+        task.cancel()
+        await bench.recorder.waitForEnds()
+    }
+
+    /// As a receiver does that is slower than the network. Suspended tasks fail, because they may wait for ever.
+    @Test func `a held load for which others have to take too many bytes makes them wait, and does not fail`()
+        async throws
+    {
+        guard CurlVersion.pausesConnections else { return }
+        let server = try serverOfLargeBody(pieces: 1_024)
+        let held = Locked<URLSessionTask?>(nil)
+        let recorder = Recorder(receiving: { task, _ in
+            let isFirst = held.withLock {
+                guard $0 == nil else { return false }
+                $0 = task
+                return true
+            }
+            if isFirst { #expect(task.holdBody(true)) }
+        })
+        let bench = try Bench.overTLS(recorder, bufferSize: Self.buffer)
+        let first = bench.start { $0.url = server.relay.url() }
+        while held.withLock({ $0 }) == nil { await Task.yield() }
+        let second = bench.start { $0.url = server.relay.url() }
+        while await bench.onEngine({ bench.session.pool.blocking.isEmpty }), second.state == .running {
+            await Task.yield()
+        }
+        #expect(first.state == .running)
+        #expect(first.holdBody(false))
+        await bench.recorder.waitForEnds(2)
+        #expect(first.error == nil && second.error == nil)
+        #expect(bench.recorder.body.count == 1_024 << 14 + 5)
     }
 
     /// Two responses of 12 MB that arrive together. The delegate of the first task takes nothing until the gate opens.

@@ -71,8 +71,10 @@ final class HTTP2Server: Sendable {
     /// - Parameters:
     ///   - resets: Whether a connection that the script closes is reset.
     ///   - settings: The payload of the server's SETTINGS.
+    ///   - afterPing: Returns the frames to send after the answer to a PING. They are counted from 1.
     init(
         resets: Bool = false, settings: [UInt8] = [], early: @escaping EarlyScript = { _, _ in [] },
+        afterPing: @escaping @Sendable (_ pings: Int) -> [Frame] = { _ in [] },
         _ script: @escaping Script
     ) throws {
         listener = try Descriptor.listening()
@@ -88,6 +90,7 @@ final class HTTP2Server: Sendable {
                     if resets { Descriptor.resetWhenClosed(connection) }
                     Self.serve(
                         connection, number: number, settings: settings, observed: observed, pings: received,
+                        afterPing: afterPing,
                         early: early, script: script
                     )
                     connections.withLock {
@@ -115,6 +118,7 @@ final class HTTP2Server: Sendable {
 
     private static func serve(
         _ connection: Int32, number: Int, settings: [UInt8], observed: Observed<[Request]>, pings: Locked<Int>,
+        afterPing: (Int) -> [Frame],
         early: EarlyScript, script: Script
     ) {
         var frames: [UInt32: Int] = [:]
@@ -138,8 +142,12 @@ final class HTTP2Server: Sendable {
                 frames[stream, default: 0] += 1
                 guard write(connection, early(stream, frames[stream] ?? 0)) else { return }
             case 6 where head[4] & 1 == 0:
-                pings.withLock { $0 += 1 }
-                guard write(connection, [Frame(type: 6, flags: 1, stream: 0, payload: payload)]) else { return }
+                let count = pings.withLock {
+                    $0 += 1
+                    return $0
+                }
+                let answer = Frame(type: 6, flags: 1, stream: 0, payload: payload)
+                guard write(connection, [answer] + afterPing(count)) else { return }
             case 4 where head[4] & 1 == 0:
                 guard write(connection, [Frame(type: 4, flags: 1, stream: 0)]) else { return }
             default: break
