@@ -11,7 +11,7 @@ package struct Keyspace: Sendable {
 
     /// Increases with each change of the scripts, of the channels or of ``SharedEntry``. Different versions do not see each other's
     /// values.
-    private static let version = 7
+    private static let version = 8
 
     /// - Parameter database: the number of the server's database. Databases have their own keys, but share the server's channels.
     package init(namespace: String, database: Int) {

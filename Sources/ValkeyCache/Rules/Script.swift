@@ -30,7 +30,8 @@ package enum Script: Int, CaseIterable, Sendable {
     /// an expiry is no lease: this cache can't have set it, and it would never end. The number is the server's time in microseconds,
     /// so that numbers grow even if the server has forgotten the last number.
     case lease
-    /// Releases a lease. KEYS: lease. ARGV: owner, channel, message.
+    /// Releases a lease, unless another owner has it. KEYS: lease. ARGV: owner, channel, message. Returns 0 if the server did not
+    /// have the lease of this owner. If it has lost the lease, it announces the end all the same, because loads may wait for it.
     case release
 
     package var source: String {
@@ -80,10 +81,11 @@ package enum Script: Int, CaseIterable, Sendable {
             """
         case .release:
             """
-            if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-            redis.call('DEL', KEYS[1])
+            local held = redis.call('GET', KEYS[1])
+            if held and held ~= ARGV[1] then return 0 end
+            if held then redis.call('DEL', KEYS[1]) end
             redis.call('PUBLISH', ARGV[2], ARGV[3])
-            return 1
+            return held and 1 or 0
             """
         }
     }
