@@ -139,8 +139,7 @@
             #expect(one.bodies().isEmpty)
             one.store(response(age: 700), as: try Sample.cached(Sample.body(1)))
             #expect(other.bodies() == [Sample.body(1)])
-            try server.run("FLUSHALL")
-            try server.run("SET", one.level.keys.generation, try one.level.generation())
+            try server.evictAll(but: one.level.keys.generation)
             for cache in [one, other] { #expect(cache.bodies() == [Sample.body(1)]) }
             one.removeEntries(for: Sample.url)
             try await other.hearsAll(of: one)

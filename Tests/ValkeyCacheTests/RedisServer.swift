@@ -85,6 +85,16 @@
             let commands = (password.map { [Command(["AUTH", $0])] } ?? []) + [Command(words)]
             return try #require(try connection.call(commands, until: Deadline(after: 60)).last)
         }
+
+        /// Deletes all keys but one, in one step.
+        func evictAll(but key: String) throws {
+            let script = """
+                local value = redis.call('GET', KEYS[1])
+                redis.call('FLUSHALL')
+                return redis.call('SET', KEYS[1], value)
+                """
+            #expect(try run("EVAL", script, "1", key) == .status("OK"))
+        }
     }
 
     extension ValkeyURLCache {

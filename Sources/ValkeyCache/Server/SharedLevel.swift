@@ -66,6 +66,7 @@
                     disconnected: { [weak self] in self?.disconnected() },
                     message: { [weak self] in self?.receive($1, on: $0) },
                     channels: { [weak self] in self?.waits.channels ?? [] },
+                    tick: { [weak self] in self?.checkGeneration() },
                     work: { [weak self] in self?.work() ?? .done }))
         }
 
@@ -89,10 +90,7 @@
             // Removals may have been missed, and the server may have been replaced by an empty one.
             let isBack = coherence.withLock { $0.hasConnected }
             defer { if isBack { announce(.removedAll) } }
-            let known = coherence.withLock { $0.generation }
-            if let replies = try? server.run([keys.currentGeneration]) {
-                adopt(replies[0].text, insteadOf: known)
-            }
+            checkGeneration()
             waits.checkAll()
             let now = time.now
             coherence.withLock { $0.connected(at: now) }
@@ -144,6 +142,14 @@
             guard let generation = replies[1].text else { throw .server("that it has no generation, and stores none") }
             adopt(generation, insteadOf: nil)
             return generation
+        }
+
+        /// Asks for the generation. If copies answer all lookups, only this keeps the server from evicting its key as the least
+        /// recently used one, and only this notices that everything was deleted on the server.
+        private func checkGeneration() {
+            let known = coherence.withLock { $0.generation }
+            guard let replies = try? server.run([keys.currentGeneration]) else { return }
+            adopt(replies[0].text, insteadOf: known)
         }
 
         /// Adopts the generation that the server reports. If another generation was known, everything was removed.

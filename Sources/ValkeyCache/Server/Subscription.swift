@@ -13,6 +13,8 @@
             let message: @Sendable (_ channel: String, _ text: String) -> Void
             /// The channels that are needed for a while. Wake the thread when they have changed.
             let channels: @Sendable () -> Set<String>
+            /// Called about once a second while the server announces changes.
+            let tick: @Sendable () -> Void
             /// Does some of the work that needs the server.
             let work: @Sendable () -> Work
         }
@@ -37,6 +39,8 @@
         private static let longestPause = 0.5
         /// Milliseconds before work that has failed is tried again.
         private static let workInterval: Int32 = 50
+        /// The fewest seconds between two ticks.
+        private static let tickInterval = 1.0
         /// The most bytes of an announcement.
         private static let longestMessage = 1 << 20
 
@@ -105,6 +109,7 @@
             var listening: Set<String> = []
             var silence = SilenceWatch(at: SharedServer.now)
             var unread = 0
+            var nextTick = SharedServer.now + Self.tickInterval
             while !isStopped {
                 try listen(to: events.channels(), insteadOf: &listening, on: connection)
                 while let reply = try connection.next() {
@@ -112,7 +117,12 @@
                     pass(reply, to: events)
                     unread = 0
                 }
+                if SharedServer.now >= nextTick {
+                    events.tick()
+                    nextTick = SharedServer.now + Self.tickInterval
+                }
                 let work = events.work()
+                // The silence watch is due at least once a second, so ticks need no limit of their own.
                 let pause = min(Self.pause(after: work), Int32(1 + 1000 * silence.left(at: SharedServer.now)))
                 if waits(for: [connection.descriptor], atMost: pause) {
                     unread += try connection.read()
