@@ -83,6 +83,54 @@
             #expect(try SharedInspection(nodes[1].url, namespace: "test").contents().entries.isEmpty)
         }
 
+        @Test("when a replica of the server in the URL takes over, machines share responses and removals again")
+        func failover() async throws {
+            let (server, port, busPort) = try RedisServer.onNetwork(isCluster: true)
+            let replica = Node(server: server, port: port, busPort: busPort)
+            try server.run("CLUSTER", "MEET", "127.0.0.1", "\(nodes[0].port)", "\(nodes[0].busPort)")
+            let main = try nodes[0].id()
+            try await waitUntil("it is a replica") {
+                (try? server.run("CLUSTER", "REPLICATE", main)) == .status("OK")
+            }
+            try await waitUntil("it has the data") {
+                (try? server.run("INFO", "replication"))?.text?.contains("master_link_status:up") == true
+            }
+            let caches = try [0, 1].map { _ in try ValkeyURLCache.test(nodes[0].url) }
+            let (one, other) = (try await caches[0].connected(), try await caches[1].connected())
+            let urls = (0..<60).map { "https://example.com/\($0)" }
+            for url in urls { try one.put(Sample.body(5), url: url) }
+            for url in urls { #expect(other.bodies(url) == [Sample.body(5)]) }  // so both know all nodes
+
+            nodes[0].server.stop()
+            let address = "127.0.0.1:\(replica.port)"
+            for node in nodes[1...] {
+                try await waitUntil("it knows the replica") {
+                    (try? node.server.run("CLUSTER", "NODES"))?.text?.contains(address) == true
+                }
+            }
+            try server.run("CLUSTER", "FAILOVER", "TAKEOVER")
+            for node in nodes[1...] {
+                try await waitUntil("it knows that the replica has taken over") {
+                    let line = (try? node.server.run("CLUSTER", "NODES"))?.text?.split(separator: "\n")
+                        .first { $0.contains(address) }
+                    return line?.contains(" 0-5460") == true
+                }
+            }
+            let channel = one.level.keys.changes
+            try await waitUntil("other nodes announce changes to both") {
+                let replies = (nodes[1...] + [replica]).map { try? $0.server.run("PUBSUB", "NUMSUB", channel) }
+                return replies.reduce(0) { $0 + ($1?.array?.last?.number ?? 0) } == 2
+            }
+            _ = (try await one.connected(), try await other.connected())
+            let (failures, new) = (one.statistics.failures + other.statistics.failures, urls.map { $0 + "/new" })
+            for url in new { try one.put(Sample.body(6), url: url) }
+            for url in new { #expect(other.bodies(url) == [Sample.body(6)]) }
+            for url in new { one.removeEntries(for: url) }
+            try await waitUntil("removed") { new.allSatisfy { other.bodies($0).isEmpty } }
+            #expect(one.statistics.failures + other.statistics.failures == failures)
+            #expect(one.statistics.pendingRemovals == 0)
+        }
+
         @Test("responses are found and stored while their slot moves to another server, and afterwards")
         func movingSlot() async throws {
             let (one, other) = try await pair()

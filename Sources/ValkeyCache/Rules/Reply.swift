@@ -28,6 +28,8 @@ package enum ServerError: Hashable, Sendable {
     /// The server cannot run the command with this key: its value has another type, its slot is being moved, or the user has no
     /// permission.
     case refusesKey(String)
+    /// The server runs no commands now: it is starting, or does not reach the rest of its cluster.
+    case unavailable(String)
     /// Any other error: the server cannot be used now.
     case other(String)
 
@@ -43,6 +45,7 @@ package enum ServerError: Hashable, Sendable {
             guard words.count >= 3, let node = ClusterNode(words[2]) else { self = .other(text); return }
             self = .ask(node)
         case "NOSCRIPT": self = .noScript
+        case "LOADING", "CLUSTERDOWN", "MASTERDOWN": self = .unavailable(text)
         case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)
         case "WRONGTYPE", "TRYAGAIN", "CROSSSLOT", "NOPERM": self = .refusesKey(text)
         // An error in a script: the text of Redis 7 begins with the code, and the text of older servers contains it.
@@ -86,6 +89,22 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reply to a command with these keys is malformed or too large, or the value of one of them has another type.
     case unreadable([String], String)
     case server(String)
+
+    /// Whether the failure is that of a node that can't be reached. In a cluster, the other nodes can still be used then.
+    package var isOfNode: Bool {
+        switch self {
+        case .pausing, .timedOut, .closed, .refused: true
+        case .malformed, .unreadable, .server: false
+        }
+    }
+
+    /// Whether the server has certainly run none of the commands, nor will it.
+    package var isBeforeCommands: Bool {
+        switch self {
+        case .pausing, .refused: true
+        case .timedOut, .closed, .malformed, .unreadable, .server: false
+        }
+    }
 
     package var description: String {
         switch self {

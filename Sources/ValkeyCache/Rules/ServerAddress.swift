@@ -7,6 +7,14 @@ package struct ServerAddress: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         case host(String, port: Int)
         case socket(String)
+
+        /// The text for logs.
+        package var name: String {
+            switch self {
+            case .host(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+            case .socket(let path): path
+            }
+        }
     }
 
     package let place: Place
@@ -67,12 +75,7 @@ package struct ServerAddress: Hashable, Sendable {
     }
 
     /// The address for logs, without user and password.
-    package var name: String {
-        switch place {
-        case .host(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        case .socket(let path): path
-        }
-    }
+    package var name: String { place.name }
 }
 
 /// Why a URL is not the address of a server.

@@ -12,6 +12,14 @@
         enum Endpoint: Hashable, Sendable {
             case address(String, port: Int)
             case socket(String)
+
+            /// For logs.
+            var name: String {
+                switch self {
+                case .address(let address, let port): ServerAddress.Place.host(address, port: port).name
+                case .socket(let path): ServerAddress.Place.socket(path).name
+                }
+            }
         }
 
         let endpoint: Endpoint
@@ -209,7 +217,7 @@
 
         static func text(of error: ServerError) -> String {
             switch error {
-            case .refusesWrites(let text), .refusesKey(let text), .other(let text): text
+            case .refusesWrites(let text), .refusesKey(let text), .unavailable(let text), .other(let text): text
             case .noScript: "NOSCRIPT"
             case .moved, .ask: "a redirection"
             }

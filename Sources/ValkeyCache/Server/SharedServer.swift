@@ -8,12 +8,12 @@
     /// Each call borrows an idle connection, and sends its commands together. After several failures in a row, calls fail for a
     /// while without asking the server, and one line is logged.
     final class SharedServer: Sendable {
-        private struct State {
+        struct State {
             var idle: [Connection.Endpoint: [Connection]] = [:]
             /// The server's address, from the name service.
             var endpoint: Connection.Endpoint?
-            /// The cluster nodes that are known from redirections, by slot.
-            var nodes: [Int: Connection.Endpoint] = [:]
+            /// The nodes of the cluster, each of which has its own breaker.
+            var nodes = NodeTable<Connection.Endpoint>()
             var breaker = CircuitBreaker()
             var failures = 0
             /// Whether a log line has reported that the server refuses a key.
@@ -26,8 +26,8 @@
         /// Seconds that a call may take.
         let limit: TimeInterval
         private let isReadOnly: Bool
-        private let report: @Sendable (String) -> Void
-        private let state = Locked(State())
+        let report: @Sendable (String) -> Void
+        let state = Locked(State())
         private let resolution = DispatchGroup()
         private let maximumIdle = 32
         /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the
@@ -46,10 +46,15 @@
 
         /// The number of calls that failed.
         var failures: Int { state.withLock { $0.failures } }
-        var isPausing: Bool { state.withLock { !$0.breaker.isClosed || $0.refusal != nil } }
+        var isPausing: Bool {
+            state.withLock { state in
+                let nodesFail = state.endpoint.map(state.nodes.isPausing) ?? false
+                return !state.breaker.isClosed || nodesFail || state.refusal != nil
+            }
+        }
         var refusesAnnouncements: Bool { state.withLock { $0.refusal != nil } }
         /// Whether the server is known to be a cluster, in which keys belong to different nodes.
-        var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
+        var isCluster: Bool { state.withLock { $0.nodes.isCluster } }
         /// The most commands with different keys in one call. In a cluster, such commands are sent one after the other.
         var maximumAtOnce: Int { isCluster ? 1 : 64 }
 
@@ -113,94 +118,23 @@
         }
 
         /// Notes that the server has answered on a connection that is not for calls.
-        func didAnswer() {
-            state.withLock { $0.breaker.noteAnswer(at: Self.now) }
+        func didAnswer(at endpoint: Connection.Endpoint) {
+            state.withLock { state in
+                state.breaker.noteAnswer(at: Self.now)
+                state.nodes.noteAnswer(endpoint, at: Self.now)
+            }
         }
 
+        /// Counts a failure. If a node of a cluster can't be reached, only its own breaker opens: the others can still be used.
         func didFail(_ failure: LinkFailure) {
             let logs = state.withLock { state in
-                state.failures += 1
-                return state.breaker.fail(at: Self.now)
+                if failure != .pausing { state.failures += 1 }
+                return failure.isOfNode && state.nodes.isCluster ? false : state.breaker.fail(at: Self.now)
             }
             if logs { report("the shared cache at \(address.name) is not used: \(failure)") }
         }
 
         static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
-
-        // MARK: - Nodes
-
-        private func attempt(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
-            guard isCluster else {
-                return try runAndFollow(commands, at: try endpoint(until: deadline), until: deadline)
-            }
-            var (replies, rest): ([Reply], _) = ([], commands[...])
-            while let slot = rest.first.map(\.slot) {
-                let group = Array(rest.prefix { $0.slot == slot })
-                rest = rest.dropFirst(group.count)
-                let known = slot.flatMap { slot in state.withLock { $0.nodes[slot] } }
-                let node = if let known { known } else { try endpoint(until: deadline) }
-                replies += try runAndFollow(group, at: node, until: deadline)
-            }
-            return replies
-        }
-
-        /// Runs commands at a node, and repeats those whose replies are redirections.
-        private func runAndFollow(
-            _ commands: [Command], at node: Connection.Endpoint, until deadline: Deadline
-        ) throws(LinkFailure) -> [Reply] {
-            var replies = try run(commands, at: node, until: deadline)
-            for index in replies.indices {
-                var answering = node
-                for _ in 0..<4 {
-                    guard case .error(let error) = replies[index] else { break }
-                    switch error {
-                    case .moved(let slot, let node):
-                        answering = try endpoint(of: node, namedBy: answering)
-                        state.withLock { $0.nodes[slot] = answering }
-                        replies[index] = try run([commands[index]], at: answering, until: deadline)[0]
-                    case .ask(let node):
-                        answering = try endpoint(of: node, namedBy: answering)
-                        replies[index] = try run(
-                            [Command(["ASKING"]), commands[index]], at: answering, until: deadline)[1]
-                    case .noScript: throw .server("NOSCRIPT")
-                    case .refusesWrites, .refusesKey, .other: break
-                    }
-                }
-                if case .error(.moved) = replies[index] { throw .malformed("the cluster redirects in a circle") }
-                if case .error(.ask) = replies[index] { throw .malformed("the cluster redirects in a circle") }
-            }
-            return replies
-        }
-
-        /// A redirection without a host means another port of the host that answered.
-        private func endpoint(
-            of node: ClusterNode, namedBy answering: Connection.Endpoint
-        ) throws(LinkFailure) -> Connection.Endpoint {
-            if node.host.isEmpty, case .address(let host, _) = answering { return .address(host, port: node.port) }
-            guard let address = NameService.numeric(node.host) else {
-                throw .refused("the cluster calls a node \(node.host), which is not an address")
-            }
-            return .address(address, port: node.port)
-        }
-
-        /// Runs a command at one server, wherever its keys are.
-        func run(_ command: Command, at node: Connection.Endpoint) throws(LinkFailure) -> Reply {
-            try run([command], at: node, until: Deadline(after: limit))[0]
-        }
-
-        /// The servers that have keys: the primaries of the cluster, or the server itself if it is not in a cluster.
-        func primaries() throws(LinkFailure) -> Set<Connection.Endpoint> {
-            let server = try endpoint(until: Deadline(after: limit))
-            guard let ranges = try run(Command(["CLUSTER", "SLOTS"]), at: server).array else { return [server] }
-            var primaries = Set<Connection.Endpoint>()
-            for range in ranges {
-                guard let parts = range.array, parts.count > 2, let place = parts[2].array, place.count > 1,
-                    let port = place[1].number, let node = ClusterNode(host: place[0].text ?? "", port: port)
-                else { throw .malformed("the cluster does not list its nodes") }
-                primaries.insert(try endpoint(of: node, namedBy: server))
-            }
-            return primaries
-        }
 
         // MARK: - Addresses
 
@@ -214,7 +148,7 @@
             if old != endpoint { closeIdle(at: old) }  // no call would take them
         }
 
-        private func endpoint(until deadline: Deadline) throws(LinkFailure) -> Connection.Endpoint {
+        func endpoint(until deadline: Deadline) throws(LinkFailure) -> Connection.Endpoint {
             if let endpoint = state.withLock({ $0.endpoint }) { return endpoint }
             _ = resolution.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft)))
             guard let endpoint = state.withLock({ $0.endpoint }) else { throw .refused("no address") }
@@ -223,28 +157,23 @@
 
         // MARK: - Connections
 
-        private func run(
-            _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
-        ) throws(LinkFailure) -> [Reply] {
-            do throws(LinkFailure) {
-                return try call(commands, at: endpoint, until: deadline)
-            } catch {
-                // A node that does not answer may have been replaced. Redirections of other nodes will tell where its slots are.
-                state.withLock { state in state.nodes = state.nodes.filter { $0.value != endpoint } }
-                throw error
-            }
-        }
-
-        private func call(
+        func call(
             _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
         ) throws(LinkFailure) -> [Reply] {
             guard free.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft))) == .success else {
                 throw .timedOut
             }
             defer { free.signal() }
+            var isRepeated = false
             while true {
                 let idle = idle(endpoint)
-                let connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }
+                let connection: Connection
+                do throws(LinkFailure) {
+                    connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }
+                } catch {
+                    // The server may have run the commands before it closed the connection.
+                    throw isRepeated ? .closed : error
+                }
                 do throws(LinkFailure) {
                     let replies = try connection.call(commands, until: deadline)
                     guard replies.contains(.error(.noScript)) else {
@@ -257,6 +186,7 @@
                     // While the connection was idle, the server or a proxy may have closed it, and then the other idle ones, too.
                     if idle != nil { closeIdle(at: endpoint) }
                     if error != .closed || idle == nil { throw error }
+                    isRepeated = true
                 }
             }
         }

@@ -3,7 +3,7 @@
     import SynchronizerSupport
 
     /// A connection on which the server announces changes, with a thread of its own. If the connection is lost, the thread connects
-    /// again.
+    /// again. Each node of a cluster announces the changes of all nodes.
     final class Subscription: Sendable {
         /// The closures that the thread calls.
         struct Events: Sendable {
@@ -96,14 +96,15 @@
 
         /// Connects, and follows the announcements. Returns when the subscription was stopped.
         private func follow(_ events: Events, didConnect: () -> Void) throws(LinkFailure) {
-            let connection = try server.connect(within: Self.patience)
+            // No key has the name of the channel, but the user may look for it.
+            let connection = try server.connect(within: Self.patience, lookingFor: channel)
             let subscribe = Command(["SUBSCRIBE", channel])
             for reply in try connection.call([subscribe], until: Deadline(after: Self.patience)) {
                 try check(reply)
                 guard reply.isConfirmation(of: channel) else { throw .malformed("it does not confirm a subscription") }
             }
             server.announcementsAre(refused: nil)
-            server.didAnswer()
+            server.didAnswer(at: connection.endpoint)
             events.connected()
             didConnect()
             var listening: Set<String> = []
@@ -127,7 +128,7 @@
                 if waits(for: [connection.descriptor], atMost: pause) {
                     unread += try connection.read()
                     guard unread <= Self.longestMessage else { throw .malformed("it is too long") }
-                    if silence.isAsked { server.didAnswer() }
+                    if silence.isAsked { server.didAnswer(at: connection.endpoint) }
                     silence.noteBytes(at: SharedServer.now)
                 } else {
                     try noteSilence(&silence, on: connection)
