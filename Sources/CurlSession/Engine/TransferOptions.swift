@@ -30,13 +30,18 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
     let credentials: URLCredentialStorage?
 
     /// - Parameters:
+    ///   - tls: See `CurlSession.Options`, also for the next parameters.
+    ///   - bufferSize: Nil for the usual size.
     ///   - environment: The environment variables, which may name proxies.
-    init(_ configuration: URLSessionConfiguration, options: CurlSession.Options, environment: [String: String]) {
-        bufferSize = options.bufferSize ?? CurlVersion.roomForResponses
-        reportsRedirects = options.reportsRedirects
-        limitsRedirectBodies = options.limitsRedirectBodies
-        refusesUncertainEnds = options.refusesUncertainEnds
-        tls = TLSSettings(options.tls)
+    init(
+        _ configuration: URLSessionConfiguration, tls: TLSConfiguration, reportsRedirects: Bool,
+        limitsRedirectBodies: Bool, refusesUncertainEnds: Bool, bufferSize: Int?, environment: [String: String]
+    ) {
+        self.tls = TLSSettings(tls)
+        self.reportsRedirects = reportsRedirects
+        self.limitsRedirectBodies = limitsRedirectBodies
+        self.refusesUncertainEnds = refusesUncertainEnds
+        self.bufferSize = bufferSize ?? CurlVersion.roomForResponses
         cookies = CookieSettings(configuration)
         proxies = ProxyRules(dictionary: configuration.connectionProxyDictionary, environment: environment)
         credentials = configuration.urlCredentialStorage

@@ -72,7 +72,11 @@ open class CurlSession: URLSession, @unchecked Sendable {  // all variables are 
         if queue == nil { operations.maxConcurrentOperationCount = 1 }
         pool = ConnectionPool(
             engine: engine,
-            options: TransferOptions(configuration, options: options, environment: environment),
+            options: TransferOptions(
+                configuration, tls: options.tls, reportsRedirects: options.reportsRedirects,
+                limitsRedirectBodies: options.limitsRedirectBodies,
+                refusesUncertainEnds: options.refusesUncertainEnds, bufferSize: options.bufferSize,
+                environment: environment),
             executor: DelegateExecutor(operations))
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
