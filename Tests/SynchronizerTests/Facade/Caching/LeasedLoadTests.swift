@@ -91,6 +91,7 @@ struct LeasedLoadTests {
         try await gate.waitForArrivals(1)
         let waiting = Task { try await third.loaded(resource("/a")) }
         try await bench.clock.waitForTimer(after: 0.0005...0.03)
+        try await bench.clock.waitForTimer(after: 1.9...2.1)  // the time limit
         bench.clock.advance(by: 2.5)
         let error = await #expect(throws: SynchronizerError.self) { try await waiting.value }
         #expect((error?.context.trace.leaseWait ?? 0) >= 2 && error?.context.trace.queueWait == 0)
