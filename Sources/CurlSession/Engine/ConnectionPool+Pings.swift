@@ -32,8 +32,9 @@ extension ConnectionPool {
 }
 
 /// While a large response fills its buffer, these versions also lose the error with which a server has ended another response on the
-/// connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length nor a coding, nobody
-/// knows whether it is complete. Then the task fails, if the session's options say so, and if it is cheap to send the request again.
+/// connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length nor a
+/// coding, nobody knows whether it is complete. Then the task fails, if the session's options say so, and if it is cheap to send the
+/// request again.
 extension ConnectionPool {
     /// Whether a new request to a peer needs a new connection.
     func hasLargeResponse(from peer: String) -> Bool {
@@ -49,7 +50,8 @@ extension Transfer {
     /// Whether the response can fill libcurl's buffer.
     fileprivate var isLarge: Bool {
         guard case .multiplexed = connection else { return false }
-        return receivedOfBody + body.remaining + Self.maximumHead >= pool.options.bufferSize
+        let limit = pool.options.bufferSize - Self.maximumHead
+        return receivedOfBody >= limit - min(limit, body.remaining)  // a server may claim any length
     }
 
     /// Whether the transfer fails because libcurl may have lost the error that ended it.

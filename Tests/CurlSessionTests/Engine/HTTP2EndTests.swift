@@ -92,6 +92,20 @@ import Testing
         }
     }
 
+    @Test func `a response may claim the greatest length`() async throws {
+        let length = Array("9223372036854775807".utf8)
+        let server = try HTTP2Server { request, requests in
+            guard requests.count == 1, request.connection == 1 else { return Frame.response(request.stream, "hi") }
+            let head = Frame.head(request.stream, block: [0x88, 0x0F, 0x0D, UInt8(length.count)] + length)
+            return [head, .data(request.stream, "hello", ends: false)]
+        }
+        let bench = try bench()
+        let first = bench.start { $0.url = server.relay.url() }
+        while first.countOfBytesReceived < 5 { await Task.yield() }
+        await bench.run { $0.url = server.relay.url() }
+        #expect(bench.recorder.calls.last == .end(nil) && first.state == .running)
+    }
+
     private static let fewPieces = 7
 
     @Test func `only a large response that stops gets a PING, and one for each time that it stops`() async throws {
