@@ -31,14 +31,14 @@ extension ConnectionPool {
     }
 }
 
-/// While a large response fills its buffer, these versions also lose the error with which a server has ended another response on the
-/// connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length nor a
-/// coding, nobody knows whether it is complete. Then the task fails, if the session's options say so, and if it is cheap to send the
-/// request again.
+/// While a large response fills its buffer, these versions also lose the error with which a server has ended another response
+/// on the connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length
+/// nor a coding, nobody knows whether it is complete. With `refusesUncertainEnds`, the task of a small `GET` then fails.
 extension ConnectionPool {
     /// Whether a new request to a peer needs a new connection.
     func hasLargeResponse(from peer: String) -> Bool {
-        CurlVersion.overlooksEnds && active.values.contains { $0.exchange.peer == peer && $0.isLarge }
+        CurlVersion.overlooksEnds && multiplexes(peer)
+            && active.values.contains { $0.isLarge && $0.exchange.peer == peer }
     }
 
     fileprivate func hasLargeResponse(beside transfer: Transfer) -> Bool {
@@ -50,8 +50,7 @@ extension Transfer {
     /// Whether the response can fill libcurl's buffer.
     fileprivate var isLarge: Bool {
         guard case .multiplexed = connection else { return false }
-        let limit = pool.options.bufferSize - Self.maximumHead
-        return receivedOfBody >= limit - min(limit, body.remaining)  // a server may claim any length
+        return receivedOfBody >= largeBody - min(largeBody, body.remaining)  // a server may claim any length
     }
 
     /// Whether the transfer fails because libcurl may have lost the error that ended it.
@@ -65,14 +64,14 @@ extension Transfer {
     /// A PING with eight bytes that have no meaning (RFC 9113 §6.7).
     private static let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + Array("complete".utf8)
 
-    /// The maximum size of a head in libcurl's buffer, which also has the beginning of the body.
-    private static let maximumHead = 256 << 10
+    /// The size from which on a body can fill libcurl's buffer, which also has the head.
+    private var largeBody: Int { pool.options.bufferSize - (256 << 10) }
 
     /// Notes bytes of the body. A response that is smaller than libcurl's buffer does not fill it.
     func considerPing(after count: Int) {
         guard CurlVersion.overlooksEnds, case .multiplexed = connection else { return }
         receivedOfBody += count
-        guard receivedOfBody + Self.maximumHead >= pool.options.bufferSize, pingTime == .max else { return }
+        guard receivedOfBody >= largeBody, pingTime == .max else { return }
         pingTime = lastProgress + ConnectionPool.silenceBeforePing
         pool.transferWaits(until: pingTime)
     }

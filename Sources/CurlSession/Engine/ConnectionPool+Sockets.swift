@@ -97,14 +97,9 @@ extension ConnectionPool {
     func shutDownSilentConnection(of transfer: Transfer) {
         guard case .multiplexed = transfer.connection, ownSockets.contains(transfer.socket),
             engine.sockets[transfer.socket].lastInput <= transfer.lastProgress,
-            !active.values.contains(where: { mayShareSocket(transfer, $0) })
+            !active.values.contains(where: { $0.hasConnection && shareConnection(transfer, $0) })
         else { return }
         shutDown(transfer.socket)
-    }
-
-    private func mayShareSocket(_ transfer: Transfer, _ other: Transfer) -> Bool {
-        other !== transfer && other.hasConnection && other.exchange.peer == transfer.exchange.peer
-            && (other.socket == transfer.socket || other.socket < 0)
     }
 
     /// Whether the server has ended the connection of a socket. libcurl 7.88 overlooks the end of an HTTP/2 connection if it has not

@@ -60,6 +60,9 @@ extension Transfer {
         if let failure, easy != nil { fail(failure) }
     }
 
+    /// False if the transfer waits for a connection of its own.
+    fileprivate var mayHaveSharedConnection: Bool { hasConnection || !avoidsLarge }
+
     /// Makes libcurl pause a transfer that waits for another one. libcurl refuses while it has no connection for the transfer.
     func pause() {
         guard let easy, !isPaused else { return }
@@ -101,17 +104,17 @@ extension ConnectionPool {
     func stopBlocking(_ transfer: Transfer) {
         guard blocking.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
         for other in Array(active.values) where shareConnection(transfer, other) {
-            if !other.isHeldBack {
-                other.goOn()
-            } else if other.easy != nil {
+            if other.isHeldBack {
                 send(other)
                 unpauseOthers(for: other)
+            } else {
+                other.goOn()
             }
         }
     }
 
-    /// Holds a request back if the others on its connection wait for a transfer. Its response would have to wait, too, and would make
-    /// libcurl read more for that transfer, although it has paused.
+    /// Holds a request back if the others on its connection wait for a transfer. Its response would have to wait, too, and would
+    /// make libcurl read more for that transfer, although it has paused.
     func holdBack(_ transfer: Transfer) -> Bool {
         transfer.isHeldBack = isBlocked(transfer)
         return transfer.isHeldBack
@@ -143,7 +146,7 @@ extension ConnectionPool {
     /// Whether two transfers share a connection of HTTP/2. True if they may share one.
     func shareConnection(_ transfer: Transfer, _ other: Transfer) -> Bool {
         guard other !== transfer, other.exchange.peer == transfer.exchange.peer else { return false }
-        if [transfer, other].contains(where: { $0.avoidsLarge && !$0.hasConnection }) { return false }
+        guard transfer.mayHaveSharedConnection, other.mayHaveSharedConnection else { return false }
         return transfer.socket < 0 || other.socket < 0 || transfer.socket == other.socket
     }
 }

@@ -128,9 +128,9 @@ enum CurlVersion {
     /// Whether libcurl can overlook the end of a response of HTTP/2.
     static let overlooksEnds = (0x075801..<0x080100).contains(info?.version_num ?? 0)
     /// Enough for the largest head of HTTP/2 that libcurl 7.88 takes, which is 128 KB as lines of HTTP/1, and for the part of the
-    /// body that arrives with it. Larger if libcurl overlooks ends when a buffer is full, but much smaller than `maximumBacklogAhead`: a
-    /// transfer that pauses keeps a buffer of bytes. The kernel provides only the pages that are used. (Before 7.88, the maximum is
-    /// 512 KB.)
+    /// body that arrives with it. Larger if libcurl overlooks ends when a buffer is full, but much smaller than
+    /// `maximumBacklogAhead`, because a transfer that pauses keeps a buffer of bytes. The kernel provides only the pages that are
+    /// used. (Before 7.88, the maximum is 512 KB.)
     static let roomForResponses = overlooksEnds ? 2 << 20 : 384 << 10
     /// Whether libcurl loses the rest of a head of HTTP/2 that does not fit into its buffer, so that the transfer hangs or fails.
     static let needsRoomForHeads = (info?.version_num ?? 0) < 0x080100

@@ -93,8 +93,10 @@ extension SynchronizerError {
     }
 
     /// The same error for a load of this URL. After redirects, the error has the last URL, but callers know only the first one.
-    func asking(for url: URL?, tracing: (LoadTrace) -> LoadTrace = { $0 }) -> SynchronizerError {
-        let context = context.asking(for: url, trace: tracing(context.trace))
+    func asking(for url: URL?, tracing: (inout LoadTrace) -> Void = { _ in }) -> SynchronizerError {
+        var trace = context.trace
+        tracing(&trace)
+        let context = context.asking(for: url, trace: trace)
         switch self {
         case .invalidRequest: return .invalidRequest(context)
         case .transport(let error, _): return .transport(error, context)

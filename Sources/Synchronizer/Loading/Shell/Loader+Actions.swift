@@ -183,7 +183,7 @@ extension Loader.State {
         case .success(var fetched):
             endedFetches += 1
             fetched.order = endedFetches
-            fetched.trace = download.completed(fetched.trace)
+            download.complete(&fetched.trace)
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
                 if source != .network { note(.cached(source), of: id) }
@@ -200,7 +200,7 @@ extension Loader.State {
             if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
-            let error = error.asking(for: download.job.request.url, tracing: download.completed)
+            let error = error.asking(for: download.job.request.url, tracing: download.complete)
             downloads.update(id) { $0.result = .failure(Boxed(error)) }
             machine.fetchEnded(id, succeeded: false)
         }

@@ -171,8 +171,7 @@ extension Loader {
         // Stops it first, so that a hook that returns now subscribes no more.
         state.withLock { $0.receivers[id]?.hooked }?.stop()
         update { $0.machine.unsubscribe(id) }
-        let url = state.withLock { $0.receivers[id]?.hooked?.url }
-        end(id, with: .timedOut("the load reached its time limit", of: url))
+        end(id, with: .reachedTimeLimit())
     }
 
     /// Reports an event that belongs to no load to the observer.

@@ -61,11 +61,9 @@ extension Loader {
             wait = .none
         }
 
-        /// The trace, with the seconds that the load has waited.
-        func completed(_ trace: LoadTrace) -> LoadTrace {
-            var trace = trace
+        /// Adds the seconds that the load has waited.
+        func complete(_ trace: inout LoadTrace) {
             (trace.queueWait, trace.leaseWait) = (queueWait, waited.total)
-            return trace
         }
     }
 

@@ -29,10 +29,9 @@ extension Loader.State {
                 continue
             }
             downloads.update(id) {
-                let reason = $0.wait.reasonForTimeout
+                let error = SynchronizerError.reachedTimeLimit($0.wait)
                 $0.endWait(at: now)
-                let error = SynchronizerError.timedOut(reason, trace: $0.completed(LoadTrace()), of: $0.job.request.url)
-                $0.result = .failure(Boxed(error))
+                $0.result = .failure(Boxed(error.asking(for: $0.job.request.url, tracing: $0.complete)))
             }
             machine.fail(id)
         }
@@ -41,22 +40,16 @@ extension Loader.State {
     }
 }
 
-extension Loader.LoadRecord.Wait {
-    fileprivate var reasonForTimeout: String {
-        let limit = "the load reached its time limit"
-        return switch self {
-        case .none: limit
-        case .forSlot: limit + " while it waited for a slot or a retry"
-        case .forLease: limit + " while it waited for another process"
-        }
-    }
-}
-
 extension SynchronizerError {
-    /// A load has reached its time limit.
-    static func timedOut(_ reason: String, trace: LoadTrace = LoadTrace(), of url: URL?) -> SynchronizerError {
-        var trace = trace
-        trace.reason = reason
-        return .transport(URLError(.timedOut, because: reason), Context(url: url, trace: trace))
+    /// The error of a load that has reached its time limit, without its URL.
+    static func reachedTimeLimit(_ wait: Loader.LoadRecord.Wait = .none) -> SynchronizerError {
+        var trace = LoadTrace()
+        trace.reason = "the load reached its time limit"
+        switch wait {
+        case .none: break
+        case .forSlot: trace.reason += " while it waited for a slot or a retry"
+        case .forLease: trace.reason += " while it waited for another process"
+        }
+        return .transport(URLError(.timedOut, because: trace.reason), Context(url: nil, trace: trace))
     }
 }
