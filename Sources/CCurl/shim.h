@@ -155,18 +155,34 @@ static inline bool synchronizer_has_decrypted(CURL *easy) {
     return false;
 }
 
-/// Sends bytes on the connection of a handle, between those of libcurl. The connection must be writable.
-static inline void synchronizer_send_tls(CURL *easy, const void *bytes, int count) {
+/// Encrypts bytes as the next ones that the connection of a handle sends.
+///
+/// OpenSSL writes them to memory, not to libcurl's BIO: outside of libcurl's own calls, that of libcurl 7.88 and 8.0 uses a null
+/// pointer if the socket can't be written to.
+///
+/// Returns the size of the encrypted bytes. You must send them before libcurl sends anything. Returns 0 if the connection can't
+/// encrypt anything now, or has another TLS library.
+static inline int synchronizer_encrypt(CURL *easy, const void *bytes, int count, void *encrypted, int room) {
     curl_sslbackend library = CURLSSLBACKEND_NONE;
     void *tls = synchronizer_tls(easy, &library);
-    if (tls && library == CURLSSLBACKEND_OPENSSL) {
-        int (*send)(void *, const void *, int) = (int (*)(void *, const void *, int))dlsym(0, "SSL_write");
-        if (send) send(tls, bytes, count);
-    } else if (tls && library == CURLSSLBACKEND_GNUTLS) {
-        ssize_t (*send)(void *, const void *, size_t) =
-            (ssize_t(*)(void *, const void *, size_t))dlsym(0, "gnutls_record_send");
-        if (send) send(tls, bytes, count);
-    }
+    if (!tls || library != CURLSSLBACKEND_OPENSSL) return 0;
+    int (*in_handshake)(const void *) = (int (*)(const void *))dlsym(0, "SSL_in_init");
+    void *(*output)(const void *) = (void *(*)(const void *))dlsym(0, "SSL_get_wbio");
+    void (*set_output)(void *, void *) = (void (*)(void *, void *))dlsym(0, "SSL_set0_wbio");
+    int (*write)(void *, const void *, int) = (int (*)(void *, const void *, int))dlsym(0, "SSL_write");
+    const void *(*memory)(void) = (const void *(*)(void))dlsym(0, "BIO_s_mem");
+    void *(*make)(const void *) = (void *(*)(const void *))dlsym(0, "BIO_new");
+    int (*retain)(void *) = (int (*)(void *))dlsym(0, "BIO_up_ref");
+    int (*read)(void *, void *, int) = (int (*)(void *, void *, int))dlsym(0, "BIO_read");
+    if (!in_handshake || !output || !set_output || !write || !memory || !make || !retain || !read) return 0;
+    void *own = output(tls);
+    void *buffer = own && !in_handshake(tls) ? make(memory()) : 0;
+    if (!buffer) return 0;
+    retain(own);
+    set_output(tls, buffer);
+    int size = write(tls, bytes, count) == count ? read(buffer, encrypted, room) : 0;
+    set_output(tls, own);  // frees `buffer`
+    return size > 0 ? size : 0;
 }
 
 /// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS

@@ -29,6 +29,12 @@ extension ConnectionPool {
         var entry = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP) == 0
     }
+
+    /// Sends the bytes of a TLS record on a socket. If the system does not take all of them, the connection can't be used any more.
+    fileprivate func sendRecord(_ bytes: UnsafeRawBufferPointer, on socket: Int32) {
+        let count = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        if count != bytes.count { shutDown(socket) }
+    }
 }
 
 /// While a large response fills its buffer, these versions also lose the error with which a server has ended another response
@@ -82,6 +88,16 @@ extension Transfer {
         guard let easy, pingTime <= pool.engine.now else { return }
         guard pool.isWritable(socket) else { return pingTime = pool.engine.now + ConnectionPool.silenceBeforePing }
         pingTime = .max
-        Self.ping.withUnsafeBytes { synchronizer_send_tls(easy, $0.baseAddress, Int32($0.count)) }
+        sendPing(easy)
+    }
+
+    func sendPing(_ easy: UnsafeMutableRawPointer) {
+        withUnsafeTemporaryAllocation(byteCount: 1 << 10, alignment: 1) { record in
+            let size = Self.ping.withUnsafeBytes {
+                synchronizer_encrypt(easy, $0.baseAddress, Int32($0.count), record.baseAddress, Int32(record.count))
+            }
+            guard size > 0 else { return }
+            pool.sendRecord(UnsafeRawBufferPointer(rebasing: record[..<Int(size)]), on: socket)
+        }
     }
 }

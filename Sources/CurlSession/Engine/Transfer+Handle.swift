@@ -16,7 +16,7 @@ extension Transfer {
         set(CURLOPT_HEADEROPT, to: Int(CURLHEADER_SEPARATE))
         // libcurl sends the path of `Exchange` unchanged. Digest and the cookies rely on that.
         set(CURLOPT_PATH_AS_IS, to: 1)
-        set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_HTTP_VERSION, to: CurlVersion.httpVersion)
         // `ContentDecoder` and `ChunkDecoder` decode the bodies. libcurl still finds the end of a body in chunks.
         set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
         set(CURLOPT_HTTP_TRANSFER_DECODING, to: 0)
@@ -73,7 +73,13 @@ extension Transfer {
     /// (CONNECT), unless the request has a `Proxy-Authorization` of its own. Other requests carry the credentials in their fields.
     private func use(_ proxy: ProxyRules.Proxy, on easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
-        if proxy.url.hasPrefix("https:") { pool.options.tls.applyToProxy(of: easy) }
+        if proxy.url.hasPrefix("https:") {
+            pool.options.tls.applyToProxy(of: easy)
+            if CurlVersion.overlooksEnds {
+                // The session can't send a PING through the proxy's TLS.
+                _ = synchronizer_setopt_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            }
+        }
         if exchange.usesTunnel {
             _ = synchronizer_setopt_progress(easy, tunnelCallback, context)
             _ = synchronizer_setopt_debug(easy, logCallback, context)

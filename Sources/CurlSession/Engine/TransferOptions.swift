@@ -135,4 +135,11 @@ enum CurlVersion {
     /// Whether libcurl loses the rest of a head of HTTP/2 that does not fit into its buffer, so that the transfer hangs or fails.
     static let needsRoomForHeads = (info?.version_num ?? 0) < 0x080100
     static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0
+    /// The latest version of HTTP to use, as `CURLOPT_HTTP_VERSION`. With another TLS library than OpenSSL, the session can't send
+    /// the PINGs that HTTP/2 needs in versions that overlook ends.
+    static let httpVersion: Int = {
+        if overlooksEnds, !tlsLibrary.hasPrefix("OpenSSL/") { return Int(CURL_HTTP_VERSION_1_1) }
+        return hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS)
+    }()
+    private static let tlsLibrary = info?.ssl_version.map { String(cString: $0) } ?? ""
 }

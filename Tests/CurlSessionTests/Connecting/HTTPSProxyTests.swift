@@ -36,6 +36,21 @@ import Testing
         #expect(bench.recorder.calls == [.end(.secureConnectionFailed)])
     }
 
+    /// libcurl 7.88.1 to 8.0.1 need PINGs with HTTP/2.
+    @Test func `HTTP/2 is used through a proxy over TLS, except with a libcurl that needs PINGs`() async throws {
+        let needsPings = CurlVersion.overlooksEnds
+        let server = try HTTP2Server { request, _ in HTTP2Server.Frame.response(request.stream, "hello") }
+        let plain = try ScriptedServer { _ in Reply("hello") }
+        defer { plain.stop() }
+        if needsPings { server.relay.change { $0.upstream = plain.port } }
+        let proxy = try TunnelProxy(to: server.relay.port)
+        let relay = try TLSRelay(to: proxy.port)
+        let bench = try Bench.overTLS(environment: ["https_proxy": "https://127.0.0.1:\(relay.port)"])
+        let task = await bench.run { $0.url = server.relay.url() }
+        #expect(bench.recorder.calls == [.head(200), .end(nil)] && proxy.requests.count == 1)
+        #expect(task.metrics.protocolName == (needsPings ? "http/1.1" : "h2"))
+    }
+
     @Test func `bytes behind a proxy's response in the same TLS record are not the answer to the next request`()
         async throws
     {

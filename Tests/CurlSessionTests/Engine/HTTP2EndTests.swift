@@ -26,16 +26,13 @@ import Testing
         await bench.onEngine { task.core.transfer?.receivedOfBody ?? (task.state == .completed ? .max : 0) }
     }
 
-    /// A head of two bytes, and one with a field of 2 KB (RFC 7541 §6.2.2).
-    private static let heads: [[UInt8]] = [
-        [0x88],
-        [0x88, 0, 1, UInt8(ascii: "x"), 0x7F, 0xD1, 0x0E] + [UInt8](repeating: UInt8(ascii: "a"), count: 2_000),
-    ]
-
-    @Test(arguments: heads) func `a response whose last bytes are read for another task is complete`(
-        head: [UInt8]
+    /// The head has two bytes, or a field of 2 KB (RFC 7541 §6.2.2).
+    @Test(arguments: [false, true]) func `a response whose last bytes are read for another task is complete`(
+        hasField: Bool
     ) async throws {
-        let (pieces, rest) = head.count == 1 ? (Self.buffer, 7) : (Self.buffer - 1, 14_668)
+        let field = [0, 1, UInt8(ascii: "x"), 0x7F, 0xD1, 0x0E] + [UInt8](repeating: UInt8(ascii: "a"), count: 2_000)
+        let head = [0x88] + (hasField ? field : [])
+        let (pieces, rest) = hasField ? (Self.buffer - 1, 14_668) : (Self.buffer, 7)
         let others = 4
         for _ in 0..<5 {
             let server = try HTTP2Server { request, requests in
@@ -130,5 +127,22 @@ import Testing
             #expect(await bench.onEngine { large.core.transfer?.pingTime } == .max)
         }
         #expect(server.pings == 2 && large.state == .running && small.state == .running)
+    }
+
+    /// Outside of libcurl's calls, libcurl 7.88.1 would use a null pointer if it can't write.
+    @Test func `a PING on a connection that is lost is no crash`() async throws {
+        guard CurlVersion.overlooksEnds else { return }
+        let server = try HTTP2Server { request, _ in [.head(request.stream)] + Self.pieces(1, request.stream) }
+        let bench = try bench()
+        let task = bench.start { $0.url = server.relay.url() }
+        while await received(task, bench) < 1 << 14 { await Task.yield() }
+        let isLost = await bench.onEngine {
+            guard let transfer = task.core.transfer, let easy = transfer.easy else { return false }
+            let result = shutdown(transfer.socket, Int32(SHUT_RDWR))
+            transfer.sendPing(easy)
+            return result == 0
+        }
+        await bench.recorder.waitForEnds()
+        #expect(isLost && bench.recorder.calls.last == .end(.networkConnectionLost))
     }
 }
