@@ -11,8 +11,17 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
         case redirect(Int, String?)
         case sent(Int64)
         case needsBody
-        case end(URLError.Code?)
+        case end(URLError.Code?, Reason = Reason())
         case invalid
+    }
+
+    /// Why a task has failed, for the output of a test that fails. All reasons are equal.
+    struct Reason: Hashable, CustomStringConvertible {
+        var description = ""
+
+        static func == (_: Reason, _: Reason) -> Bool { true }
+
+        func hash(into _: inout Hasher) {}
     }
 
     struct Notes {
@@ -132,7 +141,7 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let ready = notes.withLock { notes in
-            notes.calls.append(.end((error as? URLError)?.code))
+            notes.calls.append(.end((error as? URLError)?.code, Reason(description: error?.localizedDescription ?? "")))
             notes.ends += 1
             let ready = notes.waiting.filter { $0.ends <= notes.ends }
             notes.waiting.removeAll { $0.ends <= notes.ends }

@@ -3,6 +3,8 @@ import ScriptedServer
 import TestTraits
 import Testing
 
+@testable import SynchronizerTesting
+
 @Suite("Stopping, and many clients", .bounded)
 struct StopTests {
     @Test("a server is stopped in the midst of an endless body, twice, and its port is free again")
@@ -18,6 +20,20 @@ struct StopTests {
 
         let next = try ScriptedServer(port: server.port) { _ in Reply("back").closing() }
         #expect(try await RawClient(next, get: "/").readToEnd().text.hasSuffix("back"))
+    }
+
+    /// Another thread may have a socket of the same number when the second call comes.
+    @Test("a server that two threads stop at once closes its listener once")
+    func stopAtOnce() throws {
+        let listener = try Socket.listening(port: 0)
+        let engine = try ServerEngine(listener: listener, journal: Observed(Journal())) { _ in Reply() }
+        engine.shutDown()
+        let next = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, listener.descriptor)  // usually the same number
+        defer { close(next) }
+        engine.shutDown()
+        #expect(fcntl(next, F_GETFD) == FD_CLOEXEC)
+        engine.loop.start(named: "stopped")
+        engine.loop.join()
     }
 
     @Test("a reply whose client has gone uses up no admission of its gate")

@@ -23,9 +23,16 @@
 
         /// The next connection; nil if the listener has been shut down.
         package static func accepted(_ listener: Int32) -> Int32? {
-            let descriptor = accept(listener, nil, nil)
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            return descriptor < 0 ? nil : descriptor
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                if descriptor >= 0 {
+                    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                    return descriptor
+                }
+                // Others pass. If the server closed its listener because of one, it might later shut down the socket that got the
+                // number of the listener.
+                if errno == EINVAL || errno == EBADF { return nil }
+            }
         }
 
         /// A connection to a port of 127.0.0.1. Without a listener there, reads and writes fail.

@@ -13,6 +13,7 @@ final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses 
     private var throttle = Throttle()
     private let listener: Socket
     private var isAccepting = true
+    private var isShutDown = false
     private var connections: [Int: Connection] = [:]
     private var opened = 0
     private var received = 0
@@ -95,9 +96,11 @@ final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses 
         return recorded
     }
 
-    /// Closes everything, and ends the loop.
+    /// Closes everything, and ends the loop. If two threads stop the server at once, the loop calls this twice.
     func shutDown() {
         loop.assertIsCurrent()
+        guard !isShutDown else { return }
+        isShutDown = true
         connections.values.forEach { close($0, by: .server, resetting: true) }
         loop.forget(listener.descriptor)
         listener.close()
