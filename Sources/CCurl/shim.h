@@ -157,32 +157,45 @@ static inline bool synchronizer_has_decrypted(CURL *easy) {
 
 /// Encrypts bytes as the next ones that the connection of a handle sends.
 ///
-/// OpenSSL writes them to memory, not to libcurl's BIO: outside of libcurl's own calls, that of libcurl 7.88 and 8.0 uses a null
-/// pointer if the socket can't be written to.
+/// Memory takes the place of libcurl's BIO meanwhile. Outside of libcurl's own calls, the BIO of libcurl 7.88 and 8.0 uses a null
+/// pointer if it can't write to the socket, or read from it. (OpenSSL reads if the server has asked for another handshake.)
 ///
-/// Returns the size of the encrypted bytes. You must send them before libcurl sends anything. Returns 0 if the connection can't
-/// encrypt anything now, or has another TLS library.
+/// Returns the size of the encrypted bytes. You must send them before libcurl sends anything. Returns 0 if nothing can be encrypted
+/// now, or with another TLS library, and -1 if the connection can no longer be used.
 static inline int synchronizer_encrypt(CURL *easy, const void *bytes, int count, void *encrypted, int room) {
     curl_sslbackend library = CURLSSLBACKEND_NONE;
     void *tls = synchronizer_tls(easy, &library);
     if (!tls || library != CURLSSLBACKEND_OPENSSL) return 0;
     int (*in_handshake)(const void *) = (int (*)(const void *))dlsym(0, "SSL_in_init");
     void *(*output)(const void *) = (void *(*)(const void *))dlsym(0, "SSL_get_wbio");
+    void *(*input)(const void *) = (void *(*)(const void *))dlsym(0, "SSL_get_rbio");
     void (*set_output)(void *, void *) = (void (*)(void *, void *))dlsym(0, "SSL_set0_wbio");
+    void (*set_input)(void *, void *) = (void (*)(void *, void *))dlsym(0, "SSL_set0_rbio");
     int (*write)(void *, const void *, int) = (int (*)(void *, const void *, int))dlsym(0, "SSL_write");
     const void *(*memory)(void) = (const void *(*)(void))dlsym(0, "BIO_s_mem");
     void *(*make)(const void *) = (void *(*)(const void *))dlsym(0, "BIO_new");
     int (*retain)(void *) = (int (*)(void *))dlsym(0, "BIO_up_ref");
+    int (*release)(void *) = (int (*)(void *))dlsym(0, "BIO_free");
     int (*read)(void *, void *, int) = (int (*)(void *, void *, int))dlsym(0, "BIO_read");
-    if (!in_handshake || !output || !set_output || !write || !memory || !make || !retain || !read) return 0;
-    void *own = output(tls);
-    void *buffer = own && !in_handshake(tls) ? make(memory()) : 0;
-    if (!buffer) return 0;
-    retain(own);
-    set_output(tls, buffer);
-    int size = write(tls, bytes, count) == count ? read(buffer, encrypted, room) : 0;
-    set_output(tls, own);  // frees `buffer`
-    return size > 0 ? size : 0;
+    void (*clear_error)(void) = (void (*)(void))dlsym(0, "ERR_clear_error");
+    if (!in_handshake || !output || !input || !set_output || !set_input || !write || !memory || !make || !retain || !release ||
+        !read || !clear_error || in_handshake(tls))
+        return 0;
+    void *own_output = output(tls), *own_input = input(tls);
+    void *written = own_output && own_input ? make(memory()) : 0, *nothing = written ? make(memory()) : 0;
+    if (!nothing) {
+        if (written) release(written);
+        return 0;
+    }
+    retain(own_output);
+    retain(own_input);
+    set_output(tls, written);
+    set_input(tls, nothing);
+    int size = write(tls, bytes, count) == count ? read(written, encrypted, room) : -1;
+    clear_error();
+    set_output(tls, own_output);  // frees `written`
+    set_input(tls, own_input);
+    return size;
 }
 
 /// Whether client and server have agreed on HTTP/2 for the connection of a handle (ALPN, RFC 9113 §3.3). True for another TLS

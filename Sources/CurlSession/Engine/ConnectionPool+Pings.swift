@@ -30,11 +30,14 @@ extension ConnectionPool {
         return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP) == 0
     }
 
-    /// Sends the bytes of a TLS record on a socket. If the system does not take all of them, the connection can't be used any more.
+    /// Sends an encrypted record on a socket. If the system does not take all of it, the connection can't be used any more.
     fileprivate func sendRecord(_ bytes: UnsafeRawBufferPointer, on socket: Int32) {
         let count = Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        if count != bytes.count { shutDown(socket) }
+        if count != bytes.count { endConnection(socket) }
     }
+
+    /// Ends a connection in use. `epoll` still watches the socket, so libcurl reads the end, and fails the transfers.
+    fileprivate func endConnection(_ socket: Int32) { _ = Glibc.shutdown(socket, Int32(SHUT_RDWR)) }
 }
 
 /// While a large response fills its buffer, these versions also lose the error with which a server has ended another response
@@ -87,17 +90,18 @@ extension Transfer {
         pingTime = max(pingTime, lastProgress + ConnectionPool.silenceBeforePing)
         guard let easy, pingTime <= pool.engine.now else { return }
         guard pool.isWritable(socket) else { return pingTime = pool.engine.now + ConnectionPool.silenceBeforePing }
-        pingTime = .max
-        sendPing(easy)
+        pingTime = sendPing(easy) ? .max : pool.engine.now + ConnectionPool.silenceBeforePing
     }
 
-    func sendPing(_ easy: UnsafeMutableRawPointer) {
+    /// - Returns: False if nothing can be encrypted now.
+    func sendPing(_ easy: UnsafeMutableRawPointer) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 1 << 10, alignment: 1) { record in
             let size = Self.ping.withUnsafeBytes {
                 synchronizer_encrypt(easy, $0.baseAddress, Int32($0.count), record.baseAddress, Int32(record.count))
             }
-            guard size > 0 else { return }
-            pool.sendRecord(UnsafeRawBufferPointer(rebasing: record[..<Int(size)]), on: socket)
+            if size > 0 { pool.sendRecord(UnsafeRawBufferPointer(rebasing: record[..<Int(size)]), on: socket) }
+            if size < 0 { pool.endConnection(socket) }
+            return size != 0
         }
     }
 }

@@ -72,6 +72,8 @@ extension ConnectionPool {
             && active.values.contains { $0.hasConnection && $0.exchange.peer == peer }
     }
 
+    func multiplexes(_ peer: String) -> Bool { slots.isMultiplexed(peer) }
+
     /// Removes a task from the queue, if it is there.
     func withdraw(_ task: any TransferClient) {
         engine.assertIsCurrent()

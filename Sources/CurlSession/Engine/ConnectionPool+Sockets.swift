@@ -5,7 +5,18 @@ import Foundation
 extension ConnectionPool {
     func opened(_ socket: Int32) {
         ownSockets.insert(socket)
-        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(handler: self, isOwn: true) }
+        engine.withSockets { table, epoll in
+            let former = table[socket]
+            var entry = SocketTable.Entry(handler: self, isOwn: true, identity: FileIdentity(of: socket))
+            // libcurl may have closed a socket and opened this one without a callback in between. Then it takes this one for watched.
+            if former.isOwn, former.handler === self {
+                epoll.watch(socket, from: 0, to: former.wanted)
+                (entry.wanted, entry.watched) = (former.wanted, former.wanted)
+            } else {
+                (former.handler as? ConnectionPool)?.ownSockets.remove(socket)
+            }
+            table[socket] = entry
+        }
     }
 
     func willClose(_ socket: Int32) {
@@ -13,6 +24,11 @@ extension ConnectionPool {
             let ports = ConnectionPorts(of: socket)
             for transfer in active.values { transfer.willClose(socket, at: ports) }
         }
+        forget(socket)
+    }
+
+    /// Forgets a socket that is closed or about to be closed.
+    func forget(_ socket: Int32) {
         ownSockets.remove(socket)
         engine.withSockets { table, epoll in
             // Closing is not enough: if a child of `fork` has a duplicate of the socket, `epoll` would report its events forever.
@@ -30,7 +46,22 @@ extension ConnectionPool {
         }
     }
 
+    /// Whether libcurl has closed a socket that it no longer waits for, without a callback.
+    private func isClosedSilently(_ socket: Int32) -> Bool {
+        let entry = engine.sockets[socket]
+        guard entry.isOwn, !entry.reportsClosing else { return false }
+        if let identity = entry.identity, identity == FileIdentity(of: socket) {
+            engine.withSockets { table, _ in table[socket].reportsClosing = true }
+            return false
+        }
+        return true
+    }
+
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
+        if events == 0, isClosedSilently(socket) {
+            for transfer in active.values where transfer.socket == socket { transfer.socket = -1 }
+            return forget(socket)
+        }
         if let transfer = easy.flatMap({ active[$0] }) {
             if events != 0 { transfer.waits(on: socket) }
             if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed {
@@ -47,6 +78,7 @@ extension ConnectionPool {
             var entry = table[socket]
             if entry.handler == nil { entry.handler = self }
             entry.wanted = wanted
+            if wanted & Epoll.input != 0 { entry.reportsClosing = true }
             if wanted != 0 || !lazily || !entry.isOwn {
                 epoll.watch(socket, from: entry.watched, to: wanted)
                 entry.watched = wanted
@@ -59,7 +91,7 @@ extension ConnectionPool {
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
-            guard table[socket].wanted == 0, !table[socket].isShutDown else { return }
+            guard table[socket].wanted == 0, table[socket].reportsClosing, !table[socket].isShutDown else { return }
             epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
             table[socket].watched = Epoll.input
         }

@@ -156,8 +156,6 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         if slots.setMultiplexed(transfer.exchange.peer) { multiplexed.append(transfer.exchange.peer) }
     }
 
-    func multiplexes(_ peer: String) -> Bool { slots.isMultiplexed(peer) }
-
     /// Ends transfers that are done, starts those that can start, and notifies the delegates.
     func settle() {
         engine.assertIsCurrent()
@@ -245,6 +243,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         engine.assertIsCurrent()
         for transfer in active.values { remove(transfer) }
         if let multi { curl_multi_cleanup(multi) }
+        for socket in ownSockets { forget(socket) }
         (multi, tunnels) = (nil, OpenTunnels())
         (timer, deadline) = (.max, .max)
         engine.timesChanged(self)

@@ -5,9 +5,13 @@ struct SocketTable {
     struct Entry {
         /// Handles the events of the socket.
         var handler: (any EventHandler)?
-        /// Whether the session opened the socket. Then the session is also told when the socket is closed. libcurl's resolver has
-        /// sockets of its own.
+        /// Whether the session opened the socket. libcurl's resolver has sockets of its own.
         var isOwn = false
+        /// Whether the session is told when libcurl closes the socket. Before 8.2.1, libcurl does not say so of a socket that was
+        /// never connected. Then the descriptor may belong to another part of the process by now.
+        var reportsClosing = false
+        /// Tells the socket from another file with the same descriptor.
+        var identity: FileIdentity?
         /// The events that libcurl waits for.
         var wanted: UInt32 = 0
         /// The events that `epoll` reports. After a transfer has ended, they are more than `wanted`, because the next transfer
@@ -24,7 +28,7 @@ struct SocketTable {
         var isMultiplexed: Bool { sharedPorts != nil }
 
         /// Whether the socket carries HTTP/1, and libcurl does not wait for it: it is idle, or a paused transfer uses it.
-        var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed && !isShutDown }
+        var isQuiet: Bool { isOwn && reportsClosing && wanted == 0 && !isMultiplexed && !isShutDown }
     }
 
     private var entries: [Entry] = []
@@ -39,5 +43,18 @@ struct SocketTable {
             while entries.count <= Int(socket) { entries.append(Entry()) }
             entries[Int(socket)] = newValue
         }
+    }
+}
+
+/// What the system calls the file behind a descriptor.
+struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Nil if the descriptor is not open.
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        (device, inode) = (status.st_dev, status.st_ino)
     }
 }

@@ -139,8 +139,10 @@ import Testing
         let isLost = await bench.onEngine {
             guard let transfer = task.core.transfer, let easy = transfer.easy else { return false }
             let result = shutdown(transfer.socket, Int32(SHUT_RDWR))
-            transfer.sendPing(easy)
-            return result == 0
+            let isSent = transfer.sendPing(easy)
+            // libcurl has to learn of the end.
+            let watched = clock.engine.sockets[transfer.socket].watched
+            return result == 0 && isSent && watched & Epoll.input != 0
         }
         await bench.recorder.waitForEnds()
         #expect(isLost && bench.recorder.calls.last == .end(.networkConnectionLost))
