@@ -92,6 +92,35 @@ import Testing
         #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
     }
 
+    /// libcurl 7.88 closes a socket without a callback if it was never connected. Another part of the process may get its number.
+    @Test func `a descriptor that libcurl has closed before it was connected is not touched`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock)
+        bench.server["/"] = Reply("hello")
+        let listener = try Descriptor.listening(backlog: 0)
+        let filling = Descriptor.connected(to: Descriptor.port(of: listener))
+        defer { for descriptor in [filling, listener] { close(descriptor) } }
+        let pool = bench.session.pool
+        for _ in 0..<4 {
+            let ends = bench.recorder.notes.withLock { $0.ends }
+            let url = URL(string: "http://127.0.0.1:\(Descriptor.port(of: listener))/")
+            let task = bench.start { $0.url = url }
+            await clock.settle()
+            let before = await bench.onEngine { pool.active.values.map(\.socket) }
+            task.cancel()
+            await bench.recorder.waitForEnds(ends + 1)
+            await clock.settle()
+            let number = try #require(before.first)
+            var pair: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+            let taken = fcntl(pair[0], F_DUPFD_CLOEXEC, number)  // usually that number
+            defer { for descriptor in pair + [taken] { close(descriptor) } }
+            #expect(send(pair[1], "x", 1, 0) == 1)  // `taken` is readable now
+            for _ in 0..<3 { await bench.run() }
+            #expect(send(pair[1], "x", 1, Int32(MSG_NOSIGNAL)) == 1)
+        }
+    }
+
     @Test func `programs that are started get none of its sockets`() async throws {
         let clock = TimedEngine()
         let bench = try Bench(timed: clock)

@@ -65,6 +65,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         downloads[download].map { parses.ids(in: $0.parses) } ?? Few()
     }
 
+    /// The download of a subscriber; nil after the subscriber's delivery or removal.
+    func download(of subscriber: SubscriberID) -> DownloadID? {
+        subscribers[subscriber].flatMap { parses[$0.parse]?.download }
+    }
+
     func subscribers(of parse: ParseID) -> Few<SubscriberID> {
         parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? Few()
     }

@@ -170,8 +170,12 @@ extension Loader {
     private func expire(_ id: LoadReceiver.ID) {
         // Stops it first, so that a hook that returns now subscribes no more.
         state.withLock { $0.receivers[id]?.hooked }?.stop()
-        update { $0.machine.unsubscribe(id) }
-        end(id, with: .reachedTimeLimit())
+        let error = update { state in
+            var download = state.machine.download(of: id).flatMap { state.downloads[$0] }
+            state.machine.unsubscribe(id)
+            return download?.reachTimeLimit(at: time.now) ?? .reachedTimeLimit(.forHook)
+        }
+        end(id, with: error)
     }
 
     /// Reports an event that belongs to no load to the observer.

@@ -28,11 +28,7 @@ extension Loader.State {
                 machine.fail(id)  // it may have failed already, and wait for the stored response
                 continue
             }
-            downloads.update(id) {
-                let error = SynchronizerError.reachedTimeLimit($0.wait)
-                $0.endWait(at: now)
-                $0.result = .failure(Boxed(error.asking(for: $0.job.request.url, tracing: $0.complete)))
-            }
+            downloads.update(id) { $0.result = .failure(Boxed($0.reachTimeLimit(at: now))) }
             machine.fail(id)
         }
         deadlines.forget { downloads[$0] == nil }
@@ -40,15 +36,25 @@ extension Loader.State {
     }
 }
 
+extension Loader.LoadRecord {
+    /// Ends the wait, and returns the error of a load that has reached its time limit.
+    mutating func reachTimeLimit(at now: Date) -> SynchronizerError {
+        let error = SynchronizerError.reachedTimeLimit(wait)
+        endWait(at: now)
+        return error.asking(for: job.request.url, tracing: complete)
+    }
+}
+
 extension SynchronizerError {
     /// The error of a load that has reached its time limit, without its URL.
-    static func reachedTimeLimit(_ wait: Loader.LoadRecord.Wait = .none) -> SynchronizerError {
+    static func reachedTimeLimit(_ wait: Loader.LoadRecord.Wait) -> SynchronizerError {
         var trace = LoadTrace()
         trace.reason = "the load reached its time limit"
         switch wait {
         case .none: break
         case .forSlot: trace.reason += " while it waited for a slot or a retry"
         case .forLease: trace.reason += " while it waited for another process"
+        case .forHook: trace.reason += " while it waited for a hook"
         }
         return .transport(URLError(.timedOut, because: trace.reason), Context(url: nil, trace: trace))
     }

@@ -175,6 +175,7 @@ struct PrepareTests {
         try await bench.clock.runTimer(after: 5...5)
         let error = await #expect(throws: SynchronizerError.self) { try await load.value }
         #expect((error?.underlyingError as? URLError)?.code == .timedOut)
+        #expect(error?.context.trace.reason == "the load reached its time limit while it waited for a hook")
         hook.admit()
     }
 

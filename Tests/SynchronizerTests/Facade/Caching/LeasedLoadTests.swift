@@ -84,9 +84,12 @@ struct LeasedLoadTests {
         #expect(try await waiting.value.source == .network)
     }
 
-    @Test("say that they waited when they reach their time limit")
-    func timeLimit() async throws {
-        let third = bench.synchronizer(cache: other) { $0.timeoutForLoad = 2 }
+    @Test("say that they waited when they reach their time limit", arguments: [false, true])
+    func timeLimit(hasHook: Bool) async throws {
+        let third = bench.synchronizer(cache: other) {
+            $0.timeoutForLoad = 2
+            if hasHook { $0.prepare = { $0 } }
+        }
         let holder = Task { [first] in try await first.loaded(resource("/a")) }
         try await gate.waitForArrivals(1)
         let waiting = Task { try await third.loaded(resource("/a")) }
