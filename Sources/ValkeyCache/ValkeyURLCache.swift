@@ -153,7 +153,7 @@
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}
-            while level.deliverRemovals() == .isLeft {}
+            while level.deliverRemovals(isRetrying: true) == .isLeft {}
             while level.releaseSome() == .isLeft {}
             local.flush()
         }

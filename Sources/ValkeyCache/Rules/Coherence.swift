@@ -264,7 +264,7 @@ package struct Coherence: Sendable {
     /// token came back, a response from between the two removals could be stored.
     package mutating func renewPending(_ url: String, token: String, to new: String) {
         guard pending.tokens[url] == token else { return }
-        addPending(url, token: new)
+        pending.renew(url, to: new)
         let key = URLDigest.key(url)
         guard let removal = urls[key]?.removal, removal.token == token else { return }
         remember(key) { $0.removal = Removal(token: new, since: removal.since) }

@@ -4,7 +4,7 @@ package struct UnsentRemovals: Sendable {
     package static let maximumCount = 10_000
 
     /// The tokens of the removals, by URL.
-    package private(set) var tokens: [String: String] = [:]
+    package private(set) var tokens = Backlog<String, String>()
     /// The new generation that a removal of everything begins; nil if no such removal is pending.
     package var sweep: String?
 
@@ -13,14 +13,17 @@ package struct UnsentRemovals: Sendable {
     package func contains(_ url: String) -> Bool { sweep != nil || tokens[url] != nil }
 
     mutating func add(_ url: String, token: String) {
-        tokens[url] = token
+        tokens.add(token, for: url)
         if tokens.count > Self.maximumCount {
-            tokens = [:]
+            tokens = Backlog()
             sweep = sweep ?? token
         }
     }
 
+    /// Notes that a removal has failed, and the token for the next attempt.
+    mutating func renew(_ url: String, to token: String) { tokens.noteFailure(of: url, retryingAs: token) }
+
     mutating func remove(_ url: String, token: String) {
-        if tokens[url] == token { tokens[url] = nil }
+        if tokens[url] == token { tokens.remove(url) }
     }
 }

@@ -36,14 +36,12 @@
         /// Removes the entries of a URL: from the local level at once, and from the server as soon as it answers.
         func removeEntries(for url: String) {
             let (token, key) = (Self.random(), URLDigest.key(url))
-            let hasMany = coherence.withLock { coherence in
-                defer { coherence.addPending(url, token: token) }
+            coherence.withLock { coherence in
                 coherence.noteOwnRemoval(key, token: token)
-                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.maximumAtOnce
+                coherence.addPending(url, token: token)
             }
             local.removeEntries(for: url)
-            // If many removals are pending, the server is slow or has failed. The caller leaves them to the subscription's thread.
-            let isDelivered = !hasMany && mayWait && inTurn { deliverRemoval(of: url, token: token) }
+            let isDelivered = mayWait && inTurn { deliverSweep() && deliverRemoval(of: url, token: token) } == true
             if !isDelivered { subscription.wake() }
         }
 
@@ -54,27 +52,42 @@
                 coherence.addPendingSweep(generation)
             }
             local.removeAllCachedResponses()
-            let isDelivered = mayWait && inTurn { deliverSweep() }
+            let isDelivered = mayWait && inTurn { deliverSweep() } == true
             if !isDelivered { subscription.wake() }
         }
 
-        /// The most removals that the subscription's thread sends to the server before it listens again.
-        private static let maximumAtOnce = 16
+        /// The most new removals that the subscription's thread sends to the server before it listens again.
+        private static let mostNew = 16
+        /// The most removals that it sends again. Each may cost two calls to nodes that work.
+        private static let mostRetries = 4
 
         /// Sends some pending removals to the server.
-        func deliverRemovals() -> Subscription.Work {
+        ///
+        /// - Parameter isRetrying: whether to send some again that have failed.
+        func deliverRemovals(isRetrying: Bool) -> Subscription.Work {
             if coherence.withLock({ $0.pending.isEmpty }) { return .done }
-            guard inTurn({ deliverSweep() }) else { return .failed }
-            for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.maximumAtOnce) }) {
-                guard inTurn({ deliverRemoval(of: url, token: token) }) else { return .failed }
+            guard inTurn({ deliverSweep() }) == true else { return .failed }
+            var hasDelivered = false
+            let (new, retries) = coherence.withLock { coherence in
+                let tokens = coherence.pending.tokens
+                return (min(tokens.newCount, Self.mostNew), isRetrying ? min(tokens.failedCount, Self.mostRetries) : 0)
             }
-            return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
+            for number in 0..<new + retries {
+                let next = coherence.withLock { $0.pending.tokens.next(isNew: number < new) }
+                guard let (url, token) = next else { continue }
+                guard let isDone = inTurn({ deliverRemoval(of: url, token: token) }) else { return .failed }
+                if isDone { hasDelivered = true }
+            }
+            return coherence.withLock { coherence in
+                if coherence.pending.isEmpty { return .done }
+                return hasDelivered || coherence.pending.tokens.newCount > 0 ? .isLeft : .failed
+            }
         }
 
-        /// Runs a delivery once no other thread runs one. Returns false if the delivery fails, or if the other threads take longer
-        /// than a call may wait.
-        private func inTurn(_ delivery: () -> Bool) -> Bool {
-            guard deliveries.wait(timeout: .now() + server.limit) == .success else { return false }
+        /// Runs a delivery once no other thread runs one, and returns its result; nil if the other threads take longer than a call
+        /// may wait.
+        private func inTurn(_ delivery: () -> Bool) -> Bool? {
+            guard deliveries.wait(timeout: .now() + server.limit) == .success else { return nil }
             defer { deliveries.signal() }
             return delivery()
         }

@@ -67,11 +67,13 @@
                     message: { [weak self] in self?.receive($1, on: $0) },
                     channels: { [weak self] in self?.waits.channels ?? [] },
                     tick: { [weak self] in self?.checkGeneration() },
-                    work: { [weak self] in self?.work() ?? .done }))
+                    work: { [weak self] in self?.work(isRetrying: $0) ?? .done }))
         }
 
         /// The work that the subscription's thread does between announcements.
-        private func work() -> Subscription.Work { max(deliverRemovals(), releaseSome()) }
+        private func work(isRetrying: Bool) -> Subscription.Work {
+            max(deliverRemovals(isRetrying: isRetrying), releaseSome())
+        }
 
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
 

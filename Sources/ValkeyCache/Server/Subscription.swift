@@ -16,15 +16,16 @@
             /// Called about once a second while the server announces changes.
             let tick: @Sendable () -> Void
             /// Does some of the work that needs the server.
-            let work: @Sendable () -> Work
+            let work: @Sendable (_ isRetrying: Bool) -> Work
         }
 
         /// The result of work. Of two results, the greater one counts.
         enum Work: Comparable {
             case done
-            case isLeft
-            /// The server did not answer.
+            /// What is left has failed before.
             case failed
+            /// Some is left that can be done at once.
+            case isLeft
         }
 
         private let server: SharedServer
@@ -37,8 +38,8 @@
         private static let patience: TimeInterval = 1
         private static let firstPause = 0.02
         private static let longestPause = 0.5
-        /// Milliseconds before work that has failed is tried again.
-        private static let workInterval: Int32 = 50
+        /// Seconds before work that has failed is tried again.
+        private static let retryInterval = 0.05
         /// The fewest seconds between two ticks.
         private static let tickInterval = 1.0
         /// The most bytes of an announcement.
@@ -88,7 +89,7 @@
                 }
                 let end = Deadline(after: pause)
                 while !isStopped, end.millisecondsLeft > 0 { _ = waits(for: [], atMost: end.millisecondsLeft) }
-                if !isStopped { _ = events.work() }
+                if !isStopped { _ = events.work(true) }
                 pause = min(2 * pause, Self.longestPause)
             }
             events.disconnected()
@@ -110,7 +111,7 @@
             var listening: Set<String> = []
             var silence = SilenceWatch(at: SharedServer.now)
             var unread = 0
-            var nextTick = SharedServer.now + Self.tickInterval
+            var (nextTick, nextRetry) = (SharedServer.now + Self.tickInterval, 0.0)
             while !isStopped {
                 try listen(to: events.channels(), insteadOf: &listening, on: connection)
                 while let reply = try connection.next() {
@@ -122,9 +123,7 @@
                     events.tick()
                     nextTick = SharedServer.now + Self.tickInterval
                 }
-                let work = events.work()
-                // The silence watch is due at least once a second, so ticks need no limit of their own.
-                let pause = min(Self.pause(after: work), Int32(1 + 1000 * silence.left(at: SharedServer.now)))
+                let pause = pause(afterWorkOf: events, nextRetry: &nextRetry, until: silence)
                 if waits(for: [connection.descriptor], atMost: pause) {
                     unread += try connection.read()
                     guard unread <= Self.longestMessage else { throw .malformed("it is too long") }
@@ -153,13 +152,17 @@
             }
         }
 
-        /// The longest time to wait for an announcement, in milliseconds.
-        private static func pause(after work: Work) -> Int32 {
-            switch work {
-            case .done: .max
-            case .isLeft: 0
-            case .failed: workInterval
-            }
+        /// Does some work. Returns the longest time to wait for an announcement after that, in milliseconds.
+        private func pause(afterWorkOf events: Events, nextRetry: inout Double, until silence: SilenceWatch) -> Int32 {
+            let isRetrying = SharedServer.now >= nextRetry
+            let work = events.work(isRetrying)
+            let now = SharedServer.now
+            // However often the thread is woken, work that has failed is not tried again sooner.
+            if isRetrying, work == .failed { nextRetry = now + Self.retryInterval }
+            // The silence watch is due at least once a second, so ticks need no limit of their own.
+            var seconds = silence.left(at: now)
+            if work == .failed { seconds = min(seconds, max(0, nextRetry - now)) }
+            return work == .isLeft ? 0 : Int32(1 + 1000 * seconds)
         }
 
         private func listen(
