@@ -154,7 +154,7 @@
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}
             while level.deliverRemovals(isRetrying: true) == .isLeft {}
-            while level.releaseSome() == .isLeft {}
+            while level.releaseSome(isRetrying: true) == .isLeft {}
             local.flush()
         }
     }

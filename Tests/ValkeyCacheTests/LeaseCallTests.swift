@@ -72,6 +72,23 @@
             #expect(released.withLock { $0 } == 2 - reply)
         }
 
+        @Test("a lease whose release a server has refused, because it takes no writes, is released later")
+        func refusedRelease() async throws {
+            let released = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA", command.count == Self.release else { return nil }
+                let count = released.withLock { released in
+                    released += 1
+                    return released
+                }
+                return .bytes(count == 1 ? "-READONLY You can't write against a read only replica.\r\n" : ":1\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            cache.release(Lease(key: "key", token: 1))
+            try await waitUntil("released") { cache.level.unreleased.withLock { $0.isEmpty } }
+            #expect(released.withLock { $0 } == 2)
+        }
+
         @Test("several waits are looked up in one call")
         func checks() async throws {
             let asked = Locked(0)

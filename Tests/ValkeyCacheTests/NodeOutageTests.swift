@@ -13,12 +13,15 @@
         /// A cluster whose node in the URL has the even slots. The node of the odd slots is down.
         private final class Cluster: Sendable {
             private let down: FakeServer
+            let isDown = Locked(true)
             private let main: FakeServer
             var url: String { "redis://127.0.0.1:\(main.port)" }
 
-            /// - Parameter answer: the answers of the node in the URL to commands with its own keys.
+            /// - Parameter answer: what a node that works answers to commands with its own keys.
             init(_ answer: @escaping @Sendable ([String]) -> FakeServer.Answer? = { _ in nil }) throws {
-                let down = try FakeServer { _ in .bytes("-CLUSTERDOWN The cluster is down\r\n") }
+                let down = try FakeServer { [isDown] command in
+                    isDown.withLock { $0 } ? .bytes("-CLUSTERDOWN The cluster is down\r\n") : answer(command)
+                }
                 self.down = down
                 main = try FakeServer { command in
                     guard let slot = Self.slot(of: command), slot % 2 == 1 else { return answer(command) }
@@ -43,11 +46,13 @@
                 return Array(some.prefix(count))
             }
 
-            /// A cache whose thread has ended, so that the test does its work.
+            /// A cache that knows the nodes, and whose thread has ended, so that the test does its work.
             func cache(time: any TimeSource = SystemTime()) async throws -> ValkeyURLCache {
                 let cache = try await ValkeyURLCache.test(url, time: time).connected()
                 cache.level.subscription.stop()
                 try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+                _ = cache.bodies(Self.urls(1, isDown: true)[0])
+                #expect(cache.level.server.isCluster)
                 return cache
             }
         }
@@ -74,6 +79,55 @@
             // However many are pending, the caller tells the server of its own removal.
             cache.removeEntries(for: good[0])
             #expect(left(good) == 0 && left(lost) == 40)
+        }
+
+        @Test("the releases of leases at the other nodes do not wait for its own")
+        func releases() async throws {
+            let released = Locked(0)
+            let cluster = try Cluster { command in
+                guard Self.isScript(command, words: 7) else { return nil }
+                released.withLock { $0 += 1 }
+                return .bytes(":1\r\n")
+            }
+            let cache = try await cluster.cache()
+            let release = { cache.level.releaseSome(isRetrying: $0) }
+            let keys = Cluster.urls(8, isDown: true) + Cluster.urls(8, isDown: false)
+            for (number, key) in keys.enumerated() { cache.release(Lease(key: key, token: UInt64(number))) }
+            #expect(release(false) == .isLeft && released.withLock { $0 } == 8)
+            #expect(release(false) == .failed && release(true) == .failed && released.withLock { $0 } == 8)
+            cluster.isDown.withLock { $0 = false }
+            try await waitUntil("released") {
+                cache.flush()
+                return cache.level.unreleased.withLock { $0.isEmpty }
+            }
+            #expect(released.withLock { $0 } == 16)
+        }
+
+        @Test("a lease that its node has granted is not released any more after it has expired")
+        func expiry() async throws {
+            let cluster = try Cluster { command in
+                Self.isScript(command, words: 8) ? .bytes("*2\r\n:1\r\n$16\r\n0000000000000001\r\n") : nil
+            }
+            let clock = ManualClock()
+            let cache = try await cluster.cache(time: clock)
+            cluster.isDown.withLock { $0 = false }
+            let key = Cluster.urls(1, isDown: true)[0]
+            guard case .granted(let lease) = cache.lease(key, for: 600), !lease.isLocal else {
+                throw LinkFailure.malformed("no lease")
+            }
+            cluster.isDown.withLock { $0 = true }
+            cache.release(lease)
+            clock.advance(by: 599)
+            #expect(cache.level.releaseSome(isRetrying: true) == .failed)
+            clock.advance(by: 1)
+            #expect(cache.level.releaseSome(isRetrying: true) == .done)
+        }
+
+        @Test("a lease that it has certainly not granted is not released")
+        func notGranted() async throws {
+            let cache = try await Cluster().cache()
+            _ = cache.lease(Cluster.urls(1, isDown: true)[0], for: 600)
+            #expect(cache.level.unreleased.withLock { $0.isEmpty })
         }
     }
 #endif

@@ -7,6 +7,7 @@ package struct LeaseNumbers: Sendable {
         let token: UInt64
         let number: UInt64
         let since: Date
+        let expires: Date
     }
 
     private var held: [UInt64: [Holding]] = [:]
@@ -14,14 +15,16 @@ package struct LeaseNumbers: Sendable {
     package init() {}
 
     /// Notes a lease that was granted. Call it before the request is sent.
-    package mutating func add(_ number: UInt64, token: UInt64, url: UInt64, at now: Date) {
-        held[url, default: []].append(Holding(token: token, number: number, since: now))
+    package mutating func add(_ number: UInt64, token: UInt64, url: UInt64, at now: Date, until expires: Date) {
+        held[url, default: []].append(Holding(token: token, number: number, since: now, expires: expires))
     }
 
-    /// Forgets a lease that has ended.
-    package mutating func remove(token: UInt64, url: UInt64) {
-        held[url]?.removeAll { $0.token == token }
+    /// Forgets a lease that has ended. Returns when it would have expired; nil if it is not known.
+    package mutating func remove(token: UInt64, url: UInt64) -> Date? {
+        guard let index = held[url]?.firstIndex(where: { $0.token == token }) else { return nil }
+        let expires = held[url]?.remove(at: index).expires
         if held[url]?.isEmpty ?? false { held[url] = nil }
+        return expires
     }
 
     /// The number of the last lease of the URL that was granted before the request; 0 if there is none.

@@ -22,35 +22,44 @@
                 case .number(0): return .held
                 case .number(-1): return .unavailable
                 case .array(let grant):
-                    guard let lease = noteGrant(grant, of: key, token: token) else {
+                    guard let lease = noteGrant(grant, of: key, token: token, for: duration) else {
                         return localLease(key, for: duration)
                     }
                     return .granted(lease)
                 default: return localLease(key, for: duration)
                 }
             } catch {
-                // The server may have granted the lease.
-                if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant, mayComeLater: true) }
+                if !error.isBeforeCommands {
+                    // The server may have granted the lease.
+                    let end = EndedLease(
+                        lease: Lease(key: key, token: token), end: .vacant, expires: time.now + duration,
+                        mayComeLater: true)
+                    releaseLater(end)
+                }
                 return localLease(key, for: duration)
             }
         }
 
         /// - Parameter grant: 1, or 2 if the lease follows another one; and the lease's number.
-        private func noteGrant(_ grant: [Reply], of key: String, token: UInt64) -> Lease? {
+        private func noteGrant(
+            _ grant: [Reply], of key: String, token: UInt64, for duration: TimeInterval
+        ) -> Lease? {
             guard grant.count == 2, let answer = grant[0].number, (1...2).contains(answer),
                 let number = grant[1].text.flatMap({ UInt64($0, radix: 16) })
             else { return nil }
             if answer == 2 { forgetCopies(key) }
             let now = time.now
-            leaseNumbers.withLock { $0.add(number, token: token, url: Self.urlKey(of: key), at: now) }
+            leaseNumbers.withLock {
+                $0.add(number, token: token, url: Self.urlKey(of: key), at: now, until: now + duration)
+            }
             return Lease(key: key, token: token, followsAnother: answer == 2)
         }
 
         /// The digest of the URL of a lease.
-        private static func urlKey(of key: String) -> UInt64 { URLDigest.key(String(key.prefix { $0 != "\n" })) }
+        static func urlKey(of key: String) -> UInt64 { URLDigest.key(String(key.prefix { $0 != "\n" })) }
 
         /// The name by which the server knows the holder of a lease.
-        private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
+        func owner(_ token: UInt64) -> String { name + token.hexadecimal }
 
         /// Takes a lease that holds only on this machine. So while the server cannot be asked, one process of each machine requests
         /// a response.
@@ -61,51 +70,7 @@
             return .granted(lease)
         }
 
-        // MARK: - Releasing
-
-        /// Tells the server soon that a lease has ended. The caller does not wait.
-        ///
-        /// - Parameter end: the result for those who wait for the lease.
-        func release(_ lease: Lease, as end: LeaseEnd) {
-            if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
-            if !ForkedProcess.isCurrent { releaseLater(lease, as: end) }
-        }
-
-        private func releaseLater(_ lease: Lease, as end: LeaseEnd, mayComeLater: Bool = false) {
-            leaseNumbers.withLock { $0.remove(token: lease.token, url: Self.urlKey(of: lease.key)) }
-            unreleased.withLock { unreleased in
-                unreleased.append(EndedLease(lease: lease, end: end, mayComeLater: mayComeLater))
-                // The oldest leases have expired, or will expire soon.
-                if unreleased.count > Self.maximumUnreleased { unreleased.removeFirst() }
-            }
-            subscription.wake()
-        }
-
-        /// The most releases that are kept for the server.
-        private static let maximumUnreleased = 1000
-
-        /// Tells the server of some leases that have ended.
-        func releaseSome() -> Subscription.Work {
-            let most = server.maximumAtOnce
-            let some = unreleased.withLock { $0.prefix(most) }
-            if some.isEmpty { return .done }
-            let commands = some.map { ended in
-                Command(
-                    .release, keys: [keys.lease(ended.lease.key)],
-                    arguments: [
-                        .text(owner(ended.lease.token)), .text(keys.releases(ended.lease.key)),
-                        .text(SharedLeaseWaits.message(ended.end)),
-                    ])
-            }
-            guard let replies = try? server.run(commands) else { return .failed }
-            let tokens = Set(some.map(\.lease.token))
-            let again = zip(some, replies).filter { $0.mayComeLater && $1 == .number(0) }.map(\.0)
-            return unreleased.withLock { unreleased in
-                unreleased.removeAll { tokens.contains($0.lease.token) }
-                unreleased += again.map { EndedLease(lease: $0.lease, end: $0.end) }
-                return unreleased.isEmpty ? .done : .isLeft
-            }
-        }
+        // MARK: - Waiting
 
         /// Makes the next lookup ask the server, because a change may not have been announced yet.
         private func forgetCopies(_ key: String) {
@@ -167,15 +132,6 @@
             guard delay < check.limit else { return }  // the limit ends the wait earlier
             check.wait.onEnd(time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
         }
-    }
-
-    /// A lease that has ended, and the result for those who wait for it.
-    struct EndedLease: Sendable {
-        let lease: Lease
-        let end: LeaseEnd
-        /// Whether the server may grant the lease only after its first release, because the call that asked for it has failed.
-        /// Then the release is repeated once.
-        var mayComeLater = false
     }
 
     /// A wait, and the lease about which to ask the server whether it is free.

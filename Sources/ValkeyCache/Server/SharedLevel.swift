@@ -72,7 +72,7 @@
 
         /// The work that the subscription's thread does between announcements.
         private func work(isRetrying: Bool) -> Subscription.Work {
-            max(deliverRemovals(isRetrying: isRetrying), releaseSome())
+            max(deliverRemovals(isRetrying: isRetrying), releaseSome(isRetrying: isRetrying))
         }
 
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
