@@ -70,6 +70,19 @@
             #expect(one.statistics.failures == 0 && other.statistics.failures == 0)
         }
 
+        @Test("a process notices that the server whose announcements it follows has lost its cluster")
+        func isolation() async throws {
+            let cache = try await ValkeyURLCache.test(nodes[0].url).connected()
+            // Without one of its slots, the server stops at once. A server that loses the others needs seconds to find out.
+            try nodes[0].server.run("CLUSTER", "DELSLOTS", "0")
+            let channel = cache.level.keys.changes
+            try await waitUntil("noticed") {
+                (try? nodes[0].server.run("PUBSUB", "NUMSUB", channel))?.array?.last == .number(0)
+            }
+            try nodes[0].server.run("CLUSTER", "ADDSLOTS", "0")
+            _ = try await cache.connected()
+        }
+
         @Test("an inspection that knows one server reads the entries of all")
         func inspection() async throws {
             let (one, other) = try await pair()

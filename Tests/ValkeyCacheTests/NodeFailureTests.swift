@@ -16,11 +16,14 @@
             case gone
             /// It has started, and does not reach the other nodes yet.
             case alone
+            /// It has lost the other nodes, and still answers on connections for announcements.
+            case isolated
 
-            var answer: FakeServer.Answer {
+            func answer(to command: [String]) -> FakeServer.Answer? {
                 switch self {
                 case .gone: .cut("")
-                case .alone: .bytes("-CLUSTERDOWN The cluster is down\r\n")
+                case .isolated where ["PING", "SUBSCRIBE", "SCRIPT"].contains(command[0]): nil
+                case .alone, .isolated: .bytes("-CLUSTERDOWN The cluster is down\r\n")
                 }
             }
         }
@@ -41,7 +44,7 @@
                     return nil
                 }
                 let main = try FakeServer { command in
-                    if let outage = outage.withLock({ $0 }) { return outage.answer }
+                    if let outage = outage.withLock({ $0 }) { return outage.answer(to: command) }
                     guard ["HGETALL", "GETRANGE", "GET"].contains(command[0]) else { return nil }
                     asked.withLock { $0 += 1 }
                     return .bytes("-MOVED \(ClusterSlot.of(command[1])) 127.0.0.1:\(other.port)\r\n")

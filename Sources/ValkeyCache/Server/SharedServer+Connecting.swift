@@ -60,9 +60,19 @@
         ) throws(LinkFailure) -> Connection {
             let connection = try connect(to: endpoint, until: deadline)
             guard let key else { return connection }
-            let replies = try connection.call([Command(["EXISTS", key])], until: deadline)
-            for case .error(.unavailable(let why)) in replies { throw .server(why) }
+            try check(connection.call([Command(["EXISTS", key])], until: deadline))
             return connection
+        }
+
+        /// Throws if a node that announces changes has lost its cluster: such a node still answers a `PING`. Asks it even if its
+        /// breaker is open, which refusals of a lost cluster open, too.
+        func checkCluster(at node: Connection.Endpoint, lookingFor key: String) throws(LinkFailure) {
+            let replies = try? call([Command(["EXISTS", key])], at: node, until: Deadline(after: limit))
+            try check(replies ?? [])
+        }
+
+        private func check(_ replies: [Reply]) throws(LinkFailure) {
+            for case .error(.unavailable(let why)) in replies { throw .server(why) }
         }
     }
 #endif

@@ -120,6 +120,7 @@
                     unread = 0
                 }
                 if SharedServer.now >= nextTick {
+                    try server.checkCluster(at: connection.endpoint, lookingFor: channel)
                     events.tick()
                     nextTick = SharedServer.now + Self.tickInterval
                 }
