@@ -35,17 +35,24 @@
             #expect(cache.statistics.failures == 0)
         }
 
+        /// A server that counts the releases, and answers each by its number.
+        private static func server(
+            counting released: Locked<Int>, answer: @escaping @Sendable (Int) -> FakeServer.Answer
+        ) throws -> FakeServer {
+            try FakeServer { command in
+                guard command.first == "EVALSHA", command.count == release else { return nil }
+                return answer(
+                    released.withLock { released in
+                        released += 1
+                        return released
+                    })
+            }
+        }
+
         @Test("several leases that have ended are released in one call")
         func releases() async throws {
             let released = Locked(0)
-            let server = try FakeServer { command in
-                guard command.first == "EVALSHA", command.count == Self.release else { return nil }
-                let count = released.withLock { released in
-                    released += 1
-                    return released
-                }
-                return count < 3 ? .silence : .bytes(":1\r\n:1\r\n:1\r\n")
-            }
+            let server = try Self.server(counting: released) { $0 < 3 ? .silence : .bytes(":1\r\n:1\r\n:1\r\n") }
             let cache = try await ValkeyURLCache.test(server.url).connected()
             cache.level.subscription.stop()
             try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
@@ -75,13 +82,8 @@
         @Test("a lease whose release a server has refused, because it takes no writes, is released later")
         func refusedRelease() async throws {
             let released = Locked(0)
-            let server = try FakeServer { command in
-                guard command.first == "EVALSHA", command.count == Self.release else { return nil }
-                let count = released.withLock { released in
-                    released += 1
-                    return released
-                }
-                return .bytes(count == 1 ? "-READONLY You can't write against a read only replica.\r\n" : ":1\r\n")
+            let server = try Self.server(counting: released) { count in
+                .bytes(count == 1 ? "-READONLY You can't write against a read only replica.\r\n" : ":1\r\n")
             }
             let cache = try await ValkeyURLCache.test(server.url).connected()
             cache.release(Lease(key: "key", token: 1))

@@ -7,7 +7,7 @@ extension ConnectionPool {
         ownSockets.insert(socket)
         engine.withSockets { table, epoll in
             let former = table[socket]
-            var entry = SocketTable.Entry(handler: self, isOwn: true, identity: FileIdentity(of: socket))
+            var entry = SocketTable.Entry(handler: self, isOwn: true, unconnected: FileIdentity(of: socket))
             // libcurl may have closed a socket and opened this one without a callback in between. Then it takes this one for watched.
             if former.isOwn, former.handler === self {
                 epoll.watch(socket, from: 0, to: former.wanted)
@@ -46,19 +46,9 @@ extension ConnectionPool {
         }
     }
 
-    /// Whether libcurl has closed a socket that it no longer waits for, without a callback.
-    private func isClosedSilently(_ socket: Int32) -> Bool {
-        let entry = engine.sockets[socket]
-        guard entry.isOwn, !entry.reportsClosing else { return false }
-        if let identity = entry.identity, identity == FileIdentity(of: socket) {
-            engine.withSockets { table, _ in table[socket].reportsClosing = true }
-            return false
-        }
-        return true
-    }
-
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
-        if events == 0, isClosedSilently(socket) {
+        if let identity = engine.sockets[socket].unconnected, events == 0, identity != FileIdentity(of: socket) {
+            // libcurl has closed the socket.
             for transfer in active.values where transfer.socket == socket { transfer.socket = -1 }
             return forget(socket)
         }
@@ -78,7 +68,8 @@ extension ConnectionPool {
             var entry = table[socket]
             if entry.handler == nil { entry.handler = self }
             entry.wanted = wanted
-            if wanted & Epoll.input != 0 { entry.reportsClosing = true }
+            // While libcurl connects, it only waits to write. After that, it waits for input, or for nothing.
+            if wanted != Epoll.output { entry.unconnected = nil }
             if wanted != 0 || !lazily || !entry.isOwn {
                 epoll.watch(socket, from: entry.watched, to: wanted)
                 entry.watched = wanted
@@ -91,7 +82,7 @@ extension ConnectionPool {
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
-            guard table[socket].wanted == 0, table[socket].reportsClosing, !table[socket].isShutDown else { return }
+            guard table[socket].wanted == 0, table[socket].unconnected == nil, !table[socket].isShutDown else { return }
             epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
             table[socket].watched = Epoll.input
         }

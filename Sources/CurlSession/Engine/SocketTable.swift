@@ -7,11 +7,9 @@ struct SocketTable {
         var handler: (any EventHandler)?
         /// Whether the session opened the socket. libcurl's resolver has sockets of its own.
         var isOwn = false
-        /// Whether the session is told when libcurl closes the socket. Before 8.2.1, libcurl does not say so of a socket that was
-        /// never connected. Then the descriptor may belong to another part of the process by now.
-        var reportsClosing = false
-        /// Tells the socket from another file with the same descriptor.
-        var identity: FileIdentity?
+        /// The identity of an own socket, until it is known to have been connected. Before 8.2.1, libcurl does not say when it closes
+        /// a socket that was never connected. Then the descriptor may belong to another part of the process by now.
+        var unconnected: FileIdentity?
         /// The events that libcurl waits for.
         var wanted: UInt32 = 0
         /// The events that `epoll` reports. After a transfer has ended, they are more than `wanted`, because the next transfer
@@ -28,7 +26,7 @@ struct SocketTable {
         var isMultiplexed: Bool { sharedPorts != nil }
 
         /// Whether the socket carries HTTP/1, and libcurl does not wait for it: it is idle, or a paused transfer uses it.
-        var isQuiet: Bool { isOwn && reportsClosing && wanted == 0 && !isMultiplexed && !isShutDown }
+        var isQuiet: Bool { isOwn && unconnected == nil && wanted == 0 && !isMultiplexed && !isShutDown }
     }
 
     private var entries: [Entry] = []

@@ -22,9 +22,9 @@
         /// The result of work. Of two results, the greater one counts.
         enum Work: Comparable {
             case done
-            /// What is left has failed before.
+            /// All attempts have failed. Try again later.
             case failed
-            /// Some is left that can be done at once.
+            /// There is more to do now.
             case isLeft
         }
 

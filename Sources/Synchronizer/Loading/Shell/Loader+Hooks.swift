@@ -173,7 +173,7 @@ extension Loader {
         let error = update { state in
             var download = state.machine.download(of: id).flatMap { state.downloads[$0] }
             state.machine.unsubscribe(id)
-            return download?.reachTimeLimit(at: time.now) ?? .reachedTimeLimit(.forHook)
+            return download?.reachTimeLimit(at: time.now) ?? .reachedTimeLimit(whileWaitingFor: "a hook")
         }
         end(id, with: error)
     }

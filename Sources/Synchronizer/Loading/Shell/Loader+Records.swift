@@ -44,8 +44,6 @@ extension Loader {
             /// A slot, or the pause before a retry.
             case forSlot
             case forLease
-            /// A hook of the configuration. A record is made after that.
-            case forHook
         }
 
         mutating func begin(_ wait: Wait, at now: Date) {
@@ -56,7 +54,7 @@ extension Loader {
         mutating func endWait(at now: Date) {
             let seconds = max(0, now.timeIntervalSince(waitingSince))
             switch wait {
-            case .none, .forHook: break
+            case .none: break
             case .forSlot: queueWait += seconds
             case .forLease: waited.total += seconds
             }

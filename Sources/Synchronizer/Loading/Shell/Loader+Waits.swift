@@ -39,23 +39,29 @@ extension Loader.State {
 extension Loader.LoadRecord {
     /// Ends the wait, and returns the error of a load that has reached its time limit.
     mutating func reachTimeLimit(at now: Date) -> SynchronizerError {
-        let error = SynchronizerError.reachedTimeLimit(wait)
+        let error = SynchronizerError.reachedTimeLimit(whileWaitingFor: wait.description)
         endWait(at: now)
         return error.asking(for: job.request.url, tracing: complete)
     }
 }
 
+extension Loader.LoadRecord.Wait {
+    /// What is awaited, as errors say it.
+    fileprivate var description: String? {
+        switch self {
+        case .none: nil
+        case .forSlot: "a slot or a retry"
+        case .forLease: "another process"
+        }
+    }
+}
+
 extension SynchronizerError {
     /// The error of a load that has reached its time limit, without its URL.
-    static func reachedTimeLimit(_ wait: Loader.LoadRecord.Wait) -> SynchronizerError {
+    static func reachedTimeLimit(whileWaitingFor awaited: String?) -> SynchronizerError {
         var trace = LoadTrace()
         trace.reason = "the load reached its time limit"
-        switch wait {
-        case .none: break
-        case .forSlot: trace.reason += " while it waited for a slot or a retry"
-        case .forLease: trace.reason += " while it waited for another process"
-        case .forHook: trace.reason += " while it waited for a hook"
-        }
+        if let awaited { trace.reason += " while it waited for \(awaited)" }
         return .transport(URLError(.timedOut, because: trace.reason), Context(url: nil, trace: trace))
     }
 }
