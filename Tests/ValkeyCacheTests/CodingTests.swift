@@ -185,6 +185,7 @@ struct CodingTests {
             ("READONLY You can't write", .refusesWrites("READONLY You can't write")),
             ("ERR Error running script: -OOM command", .refusesWrites("ERR Error running script: -OOM command")),
             ("LOADING Redis is loading", .unavailable("LOADING Redis is loading")),
+            ("BUSY Redis is busy running", .unavailable("BUSY Redis is busy running")),
             ("CLUSTERDOWN The cluster is down", .unavailable("CLUSTERDOWN The cluster is down")),
             ("MASTERDOWN Link with MASTER", .unavailable("MASTERDOWN Link with MASTER")), ("", .other("")),
             ("WRONGTYPE Operation against", .refusesKey("WRONGTYPE Operation against")),

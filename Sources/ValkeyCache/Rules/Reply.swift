@@ -25,10 +25,10 @@ package enum ServerError: Hashable, Sendable {
     case noScript
     /// The server answers, but takes no writes: it is full, or a replica.
     case refusesWrites(String)
-    /// The server cannot run the command with this key: its value has another type, its slot is being moved, or the user has no
+    /// The server does not run this command: the value of its key has another type, the slot is being moved, or the user has no
     /// permission.
     case refusesKey(String)
-    /// The server runs no commands now: it is starting, or does not reach the rest of its cluster.
+    /// The server runs no commands now: it is starting, runs a slow script, or does not reach the rest of its cluster.
     case unavailable(String)
     /// Any other error: the server cannot be used now.
     case other(String)
@@ -45,7 +45,7 @@ package enum ServerError: Hashable, Sendable {
             guard words.count >= 3, let node = ClusterNode(words[2]) else { self = .other(text); return }
             self = .ask(node)
         case "NOSCRIPT": self = .noScript
-        case "LOADING", "CLUSTERDOWN", "MASTERDOWN": self = .unavailable(text)
+        case "LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN": self = .unavailable(text)
         case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)
         case "WRONGTYPE", "TRYAGAIN", "CROSSSLOT", "NOPERM": self = .refusesKey(text)
         // An error in a script: the text of Redis 7 begins with the code, and the text of older servers contains it.
@@ -82,6 +82,8 @@ package struct ClusterNode: Hashable, Sendable {
 package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Calls are refused for a while, because earlier ones failed.
     case pausing
+    /// All connections that the process may open are in use.
+    case busy
     case timedOut
     case closed
     case refused(String)
@@ -94,14 +96,14 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var isOfNode: Bool {
         switch self {
         case .pausing, .timedOut, .closed, .refused: true
-        case .malformed, .unreadable, .server: false
+        case .busy, .malformed, .unreadable, .server: false
         }
     }
 
     /// Whether the server has certainly run none of the commands, nor will it.
     package var isBeforeCommands: Bool {
         switch self {
-        case .pausing, .refused: true
+        case .pausing, .busy, .refused: true
         case .timedOut, .closed, .malformed, .unreadable, .server: false
         }
     }
@@ -109,6 +111,7 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .pausing: "it has failed before"
+        case .busy: "it answers too slowly"
         case .timedOut: "it does not answer in time"
         case .closed: "it closed the connection"
         case .refused(let why): "there is no connection: \(why)"

@@ -23,6 +23,8 @@
         }
 
         let endpoint: Endpoint
+        /// When the last call has given the connection back, by `SharedServer.now`.
+        var lastUse = 0.0
         private let context: UnsafeMutablePointer<redisContext>
         private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         /// The digests by which this server identifies the scripts.
@@ -77,6 +79,10 @@
             let first = commands.count
             commands += Script.allCases.map { Command(["SCRIPT", "LOAD", $0.source]) }
             let replies = try call(commands, until: deadline)
+            if address.password != nil, case .error(let error) = replies[0] {
+                // Only the first word, because servers and proxies quote the arguments of commands that they do not know.
+                throw .server("\(Self.text(of: error).prefix { $0 != " " }) to AUTH")
+            }
             for case .error(let error) in replies { throw .server(Self.text(of: error)) }
             digests = replies[first...].compactMap(\.text)
             guard digests.count == Script.allCases.count else { throw .malformed("SCRIPT LOAD has no digest") }

@@ -228,18 +228,21 @@
             let url = entry.response.url
             guard response.url == url else { return false }
             let key = URLDigest.key(url)
-            let (isPending, count, lookup) = coherence.withLock { coherence in
-                let count = coherence.copyCount(key)
+            let (isPending, count, answersAlone, lookup) = coherence.withLock { coherence in
+                let (count, answersAlone) = (coherence.copyCount(key), coherence.answersAlone(key))
                 coherence.noteChange(key)
-                return (coherence.pending.contains(url), count, coherence.begin(key))
+                return (coherence.pending.contains(url), count, answersAlone, coherence.begin(key))
             }
             defer { coherence.withLock { $0.end(lookup) } }
             let outcome = mayWait && !isPending ? sendUpdate(of: entry, to: response) : .unavailable
             if case .refused = outcome { return false }
             guard local.update(entry, to: response) else { return false }
-            if let count {
+            var copied = count
+            // As after a store, the local level goes on answering while the server cannot.
+            if case .unavailable = outcome, answersAlone { copied = count ?? 0 }
+            if let copied {
                 let expires = SharedLifetime.expiration(of: response)
-                coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count, until: expires) } }
+                coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: copied, until: expires) } }
             }
             return true
         }

@@ -66,7 +66,10 @@
                     disconnected: { [weak self] in self?.disconnected() },
                     message: { [weak self] in self?.receive($1, on: $0) },
                     channels: { [weak self] in self?.waits.channels ?? [] },
-                    tick: { [weak self] in self?.checkGeneration() },
+                    tick: { [weak self] in
+                        self?.checkGeneration()
+                        self?.server.closeUnused()
+                    },
                     work: { [weak self] in self?.work(isRetrying: $0) ?? .done }))
         }
 
@@ -89,13 +92,12 @@
         // MARK: - Announcements
 
         private func connected() {
-            // Removals may have been missed, and the server may have been replaced by an empty one.
-            let isBack = coherence.withLock { $0.hasConnected }
-            defer { if isBack { announce(.removedAll) } }
             checkGeneration()
             waits.checkAll()
             let now = time.now
             coherence.withLock { $0.connected(at: now) }
+            // Removals may have been missed, also before the first connection: the local level may be older than the process.
+            announce(.removedAll)
         }
 
         private func disconnected() {
@@ -170,7 +172,9 @@
                 coherence.noteSweep(generation: generation, at: now)
                 return true
             }
-            if isNew { local.removeAllCachedResponses() }
+            guard isNew else { return }
+            local.removeAllCachedResponses()
+            announce(.removedAll)
         }
     }
 

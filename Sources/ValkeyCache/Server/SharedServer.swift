@@ -16,10 +16,12 @@
             var nodes = NodeTable<Connection.Endpoint>()
             var breaker = CircuitBreaker()
             var failures = 0
-            /// Whether a log line has reported that the server refuses a key.
-            var refusesKeys = false
+            /// Whether a log line has reported that a command has failed because of its key, or for lack of a permission.
+            var refusesCommands = false
             /// Why the server refuses to announce changes; nil if it does not refuse.
             var refusal: String?
+            /// Reports of such refusals.
+            var refusals = OutageLog()
         }
 
         let address: ServerAddress
@@ -30,9 +32,10 @@
         let state = Locked(State())
         private let resolution = DispatchGroup()
         private let maximumIdle = 32
-        /// Limits the open connections. Without it, a program that calls the cache on many threads could use up those of the
-        /// server.
-        private let free = DispatchSemaphore(value: 64)
+        /// The most calls at once, and so the most connections. Without this limit, a program that calls the cache on many threads
+        /// could use up those of the server.
+        static let mostConnections = 64
+        private let free = DispatchSemaphore(value: mostConnections)
 
         /// - Parameter isReadOnly: whether to leave the values that the cache can't have stored.
         init(
@@ -95,24 +98,26 @@
             return replies?.first?.number != nil
         }
 
-        /// Counts the refusal of a key, and logs the first one. Other keys can still be used.
+        /// Counts the refusal of a command, and logs the first one. Other commands can still be used.
         private func noteRefusal(_ why: String) {
             let isKnown = state.withLock { state in
-                defer { state.refusesKeys = true }
+                defer { state.refusesCommands = true }
                 state.failures += 1
-                return state.refusesKeys
+                return state.refusesCommands
             }
-            if !isKnown { report("the shared cache at \(address.name) refuses a key: \(why)") }
+            if !isKnown { report("the shared cache at \(address.name) fails to run a command: \(why)") }
         }
 
         /// Notes whether the server refuses to announce changes. As long as it does, no call uses it, because no machine would
-        /// learn what the others remove. The first refusal is logged.
+        /// learn what the others remove. A refusal is logged once, and at most one a minute: a server may announce changes, and
+        /// refuse only the channels of leases, so that it is connected between the refusals.
         func announcementsAre(refused why: String?) {
-            let isNew = state.withLock { state in
-                defer { state.refusal = why }
-                return state.refusal == nil && why != nil
+            let logs = state.withLock { state in
+                state.refusal = why
+                if why == nil { state.refusals.end() }
+                return why != nil && state.refusals.note(at: Self.now)
             }
-            if isNew, let why {
+            if logs, let why {
                 report("the shared cache at \(address.name) is not used: it announces no changes: \(why)")
             }
         }
@@ -129,6 +134,8 @@
         func didFail(_ failure: LinkFailure) {
             let logs = state.withLock { state in
                 if failure != .pausing { state.failures += 1 }
+                // The calls that use the connections count themselves.
+                if failure == .busy { return false }
                 return failure.isOfNode && state.nodes.isCluster ? false : state.breaker.fail(at: Self.now)
             }
             if logs { report("the shared cache at \(address.name) is not used: \(failure)") }
@@ -161,7 +168,7 @@
             _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
         ) throws(LinkFailure) -> [Reply] {
             guard free.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft))) == .success else {
-                throw .timedOut
+                throw .busy
             }
             defer { free.signal() }
             var isRepeated = false
@@ -213,8 +220,21 @@
         private func giveBack(_ connection: Connection) {
             state.withLock { state in
                 guard state.idle[connection.endpoint, default: []].count < maximumIdle else { return }
+                connection.lastUse = Self.now
                 state.idle[connection.endpoint, default: []].append(connection)
             }
+        }
+
+        /// Closes the connections that no call has used for some time, for example those to nodes that have left the cluster.
+        func closeUnused(for seconds: Double = 60) {
+            let limit = Self.now - seconds
+            let unused = state.withLock { state in
+                let unused = state.idle.mapValues { $0.prefix { $0.lastUse < limit } }
+                for (endpoint, connections) in unused { state.idle[endpoint]?.removeFirst(connections.count) }
+                state.idle = state.idle.filter { !$0.value.isEmpty }
+                return unused
+            }
+            withExtendedLifetime(unused) {}  // they close without the lock
         }
 
         /// Closes the idle connections.
