@@ -54,7 +54,8 @@ extension Synchronizer {
     nonisolated(nonsending)
         private func result(of job: LoadJob) async throws -> LoadResult
     {
-        let mayBlock = !isOnActor()  // an actor must not wait for the disk
+        // An actor must not wait for the disk, and no task can be cancelled while it verifies a large file.
+        let mayBlock = !isOnActor() && job.options.file == nil
         let state = Locked(AwaitedLoad.beginning)
         return try await withTaskCancellationHandler {
             // `Loader.take` succeeds once, so a checked continuation would check the same again.

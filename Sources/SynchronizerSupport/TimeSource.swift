@@ -22,9 +22,14 @@ public struct SystemTime: TimeSource {
     public func schedule(
         after delay: TimeInterval, _ action: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
-        let item = DispatchWorkItem(block: action)
-        DispatchQueue.global().asyncAfter(deadline: .now() + delay, execute: item)
-        nonisolated(unsafe) let cancellable = item  // `cancel()` may be called from any thread (Dispatch)
-        return { cancellable.cancel() }
+        // A cancelled `DispatchWorkItem` would stay in memory until the delay is over.
+        nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: .global())  // thread-safe (Dispatch)
+        timer.setEventHandler {
+            timer.cancel()
+            action()
+        }
+        timer.schedule(deadline: .now() + delay)
+        timer.resume()
+        return { timer.cancel() }
     }
 }

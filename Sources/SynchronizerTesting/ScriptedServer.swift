@@ -119,7 +119,7 @@ public final class ScriptedServer: Sendable {
     @discardableResult
     public func waitForRequests(_ count: Int) async throws -> [RecordedRequest] {
         let journal = try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }
-        return Array(journal.requests.prefix(count))
+        return Array(journal.requests.prefix(max(0, count)))
     }
 
     /// Returns the request with that number, from 0, once it has been received.

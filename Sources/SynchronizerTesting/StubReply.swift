@@ -11,10 +11,13 @@ struct StubReply {
     private let headSize: Int
 
     init(_ scripted: Reply, to request: RecordedRequest, time: any TimeSource) {
-        // Without a connection, nothing is chunked and no connection is closed.
+        // Without a connection, nothing is chunked and no connection is closed. The length of such a body is not known, though.
         var reply = scripted
         reply.closesConnection = false
-        reply.framing = .contentLength
+        switch reply.framing {
+        case .chunked, .untilClose: reply.framing = .asFieldsSay
+        case .contentLength, .asFieldsSay: break
+        }
         self.reply = reply.applied(to: request)
         self.request = request.keepingAlive
         self.time = time

@@ -62,7 +62,7 @@ public final class StubServer: Sendable {
     @discardableResult
     public func waitForRequests(_ count: Int) async throws -> [RecordedRequest] {
         let journal = try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }
-        return Array(journal.requests.prefix(count))
+        return Array(journal.requests.prefix(max(0, count)))
     }
 
     /// Numbers and records a request.

@@ -5,6 +5,14 @@ import Testing
 
 @Suite("A gate", .bounded)
 struct GateTests {
+    @Test("admits any number of arrivals")
+    func many() async throws {
+        let gate = Gate()
+        for _ in 0..<2 { gate.admit(.max) }
+        for _ in 0..<3 { try await gate.wait() }
+        #expect(gate.arrivals == 3)
+    }
+
     @Test("gives the admission of an arrival that was cancelled to the next one")
     func cancelled() async throws {
         let gate = Gate()

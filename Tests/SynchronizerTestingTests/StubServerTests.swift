@@ -44,6 +44,20 @@ struct StubServerTests {
         #expect(server.requests.map { $0["If-None-Match"] } == [nil, "\"1\""])
     }
 
+    @Test("the length of a body is unknown if a real server would not tell it, and no request is the first -1 requests")
+    func unknownLength() async throws {
+        for (reply, length) in [
+            (Reply("hello").chunked(2), nil), (Reply("hello").untilClose(), nil), (Reply("hello"), "5"),
+        ] {
+            let server = StubServer { _ in reply }
+            let loaded = try await server.synchronizer().loaded(resource("/a"))
+            #expect(loaded.object == Data("hello".utf8))
+            let response = loaded.response as? HTTPURLResponse
+            #expect(response?.value(forHTTPHeaderField: "Content-Length") == length)
+            #expect(try await server.waitForRequests(-1).isEmpty)
+        }
+    }
+
     @Test("two configurations for tests share no cache")
     func separateCaches() async throws {
         let server = StubServer { _ in Reply("hello", fields: ["Cache-Control": "max-age=60"]) }

@@ -54,7 +54,8 @@ public final class Gate: Sendable {
         let admitted = state.update { state in
             let admitted = Array(state.waiting.prefix(count))
             state.waiting.removeFirst(admitted.count)
-            state.admissions += count - admitted.count
+            let (admissions, isTooMany) = state.admissions.addingReportingOverflow(count - admitted.count)
+            state.admissions = isTooMany ? .max : admissions
             return admitted
         }
         admitted.forEach { $0.resume() }

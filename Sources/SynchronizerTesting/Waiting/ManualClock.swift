@@ -21,11 +21,13 @@ public final class ManualClock: TimeSource {
         var now: Date
         var nextID = 0
         /// Timers of at most this many seconds run at once.
-        var impatience: TimeInterval = -1
+        var impatience: TimeInterval = 0
         var timers: [Int: Timer] = [:]
 
+        /// The first timer that falls due of those with such a delay.
         func timer(after delays: ClosedRange<TimeInterval>) -> Int? {
-            timers.first { delays.contains($0.value.delay) }?.key
+            timers.filter { delays.contains($0.value.delay) }
+                .min { ($0.value.due, $0.key) < ($1.value.due, $1.key) }?.key
         }
     }
 
@@ -56,7 +58,8 @@ public final class ManualClock: TimeSource {
         }
     }
 
-    /// Runs the action when the clock has been moved by `delay` seconds, on the thread that moves it.
+    /// Runs the action when the clock has been moved by `delay` seconds, on the thread that moves it. If the delay is zero or less,
+    /// runs the action at once, on another thread.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
         if delay <= state.read(\.impatience) {
             DispatchQueue.global().async(execute: action)
@@ -84,8 +87,9 @@ public final class ManualClock: TimeSource {
         _ = try await state.wait(for: "a timer of \(delays) s") { $0.timer(after: delays) != nil }
     }
 
-    /// Waits for a timer whose delay is in this range, in seconds. Then moves the clock to the date at which it is due, and
-    /// runs only this timer, because its action may set the next one immediately, on another thread.
+    /// Waits for a timer whose delay is in this range, in seconds. Then moves the clock to the date at which it is due, and runs
+    /// only this timer, because its action may set the next one immediately, on another thread. If several timers have such a
+    /// delay, runs the first one that falls due.
     ///
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func runTimer(after delays: ClosedRange<TimeInterval>) async throws {

@@ -11,6 +11,7 @@ final class FakeStore: ResponseStore {
         var updates = 0
         var beforeChange: (@Sendable () -> Void)?
         var afterRemoval: (@Sendable () -> Void)?
+        var duringRead: @Sendable () -> Void = {}
     }
 
     let invalidations = InvalidationLog()
@@ -26,6 +27,9 @@ final class FakeStore: ResponseStore {
 
     /// Has something done after the next removal of a URL's entries.
     func afterRemoval(_ change: @escaping @Sendable () -> Void) { state.withLock { $0.afterRemoval = change } }
+
+    /// Has something done whenever a body is read.
+    func duringRead(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.duringRead = action } }
 
     private func prepareChange() { state.withLock { $0.beforeChange.take() }?() }
 
@@ -43,7 +47,8 @@ final class FakeStore: ResponseStore {
     }
 
     func body(of entry: StoredEntry) -> Data? {
-        state.withLock { $0.entries.first { $0.entry.id == entry.id }?.body }
+        state.withLock { $0.duringRead }()
+        return state.withLock { $0.entries.first { $0.entry.id == entry.id }?.body }
     }
 
     func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {

@@ -46,6 +46,13 @@ struct NativeFetchTests {
         #expect(harness.load().body == "hello")
     }
 
+    @Test("a part is a success only if a range was requested")
+    func unaskedPart() {
+        let harness = NativeHarness(FakeReply(206, ["Content-Range": "bytes 0-4/10"], "hello"))
+        #expect(harness.load().status == 206)
+        #expect(harness.load { $0.setValue("bytes=0-4", forHTTPHeaderField: "Range") }.body == "hello")
+    }
+
     @Test("does not take what has no HTTP scheme for HTTP", arguments: ["ftp://a.example/x", "mailto:a@b.example"])
     func otherSchemes(url: String) {
         let harness = NativeHarness(FakeReply(200, [:], "hello"))

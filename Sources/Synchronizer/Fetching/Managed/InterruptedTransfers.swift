@@ -17,6 +17,9 @@ final class InterruptedTransfers: Sendable {
     private struct Kept {
         let part: Part
         let body: Data
+
+        /// About the bytes that the beginning and its response take.
+        var cost: Int { body.count + 1024 }
     }
 
     private struct State {
@@ -25,7 +28,7 @@ final class InterruptedTransfers: Sendable {
         var lastID: Int64 = 0
 
         mutating func remove(_ url: String) {
-            if let removed = kept.remove(url) { bytes -= removed.body.count }
+            if let removed = kept.remove(url) { bytes -= removed.cost }
         }
     }
 
@@ -39,8 +42,9 @@ final class InterruptedTransfers: Sendable {
             state.remove(response.url)
             state.lastID += 1
             let part = Part(id: state.lastID, response: response, bodySize: body.count)
-            state.kept.insert(Kept(part: part, body: body), for: response.url)
-            state.bytes += body.count
+            let kept = Kept(part: part, body: body)
+            state.kept.insert(kept, for: response.url)
+            state.bytes += kept.cost
             while state.bytes > Self.limit, let oldest = state.kept.leastRecentlyUsed { state.remove(oldest) }
         }
     }

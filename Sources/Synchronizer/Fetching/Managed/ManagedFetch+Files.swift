@@ -66,7 +66,11 @@ extension ManagedFetch {
     /// Completes an exchange that has ended, once its body is in the file.
     func complete(_ ended: Running) {
         let (exchange, completion) = (ended.exchange, ended.completion)
-        guard let sink = ended.sink else { return completion(exchange) }
+        guard let sink = ended.sink else {
+            guard options.file != nil else { return completion(exchange) }
+            // A stored body may be the answer. Verifying a large file takes long, and this thread ends other transfers, too.
+            return DispatchQueue.global(qos: .userInitiated).async { completion(exchange) }
+        }
         sink.end { result in
             var exchange = exchange
             switch result {

@@ -83,7 +83,9 @@ extension NativeFetch {
     ) -> Result<Fetched, SynchronizerError> {
         let received = task.received
         let context = SynchronizerError.Context(url: head.url, trace: trace, head: head, body: received.body)
-        if !(200..<300).contains(received.status), let response = head.httpResponse {
+        // A part is a success only if the caller requested a range.
+        let isComplete = received.status != 206 || task.current.value(forHTTPHeaderField: FieldName.range) != nil
+        if !(200..<300).contains(received.status) || !isComplete, let response = head.httpResponse {
             return .failure(.status(response, context))
         }
         var trace = trace
