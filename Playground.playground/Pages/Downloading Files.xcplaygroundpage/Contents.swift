@@ -70,7 +70,7 @@ struct Sum: StreamParser {
         }
     }
 
-    func finish() -> Int { sum }
+    func finish() -> Int { sum + (Int(line) ?? 0) }  // the last line may have no end
 }
 
 struct Column: StreamingResource {
