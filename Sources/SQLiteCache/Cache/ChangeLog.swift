@@ -1,15 +1,9 @@
 /// The changes that are not in the database yet, in order. The database plus these changes is the state of the cache.
 struct ChangeLog {
-    private struct Slot {
-        /// Each change has the next higher number, also after changes were removed.
-        let number: Int
-        /// nil if a later change has superseded it.
-        var change: Change?
-    }
-
-    private var slots: [Slot] = []
-    /// How many slots have no change. They go when they are more than half: one key may be stored any number of times.
-    private var emptyCount = 0
+    /// The changes by their numbers. Each has the next higher number. A number is not used again after its change was removed.
+    private var changes: [Int: Change] = [:]
+    /// No change has a lower number.
+    private var first = 0
     /// The number that the next change will get.
     private(set) var end = 0
     private var byURL: [UInt64: [Int]] = [:]
@@ -23,45 +17,35 @@ struct ChangeLog {
     /// Roughly the memory that the changes take, in bytes.
     private(set) var cost = 0
 
-    var isEmpty: Bool { slots.isEmpty }
-    /// The number of changes. It includes superseded ones that still take memory.
-    var count: Int { slots.count }
+    var isEmpty: Bool { changes.isEmpty }
+    var count: Int { changes.count }
     var hasStores: Bool { !stores.isEmpty }
     /// Whether the database may have responses that a caller has removed.
-    var hasRemovals: Bool { slots.contains { $0.change?.isRemoval == true } }
+    var hasRemovals: Bool { changes.values.contains(where: \.isRemoval) }
     /// Whether a change concerns every URL.
     var hasSweeps: Bool { !sweeps.isEmpty }
+
+    /// All changes, in order.
+    private var ordered: some Sequence<(number: Int, change: Change)> {
+        (first..<end).lazy.compactMap { number in changes[number].map { (number, $0) } }
+    }
 
     mutating func append(_ change: Change) {
         removeSuperseded(by: change)
         if case .store(let row) = change { stores[VariantKey(row)] = end }
         if case .update(let update) = change { updated.insert(update.id) }
         if let key = change.urlKey { byURL[key, default: []].append(end) } else { sweeps.append(end) }
-        slots.append(Slot(number: end, change: change))
+        changes[end] = change
         end += 1
         add(change, sign: 1)
-        if emptyCount > max(64, slots.count / 2) {
-            slots.removeAll { $0.change == nil }
-            emptyCount = 0
-        }
     }
 
     /// The changes that concern a URL, in order.
     func changes(for urlKey: UInt64) -> [Change] {
-        if slots.isEmpty { return [] }
+        if isEmpty { return [] }
         let own = byURL[urlKey] ?? []
         let numbers = sweeps.isEmpty ? own : (own + sweeps).sorted()
-        return numbers.compactMap { slots[index(of: $0)].change }
-    }
-
-    /// The place of the first slot with this or a higher number.
-    private func index(of number: Int) -> Int {
-        var (low, high) = (0, slots.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if slots[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return numbers.compactMap { changes[$0] }
     }
 
     /// The next changes to write: limited in number and total size, but at least one. A removal by date is written in a batch
@@ -69,34 +53,31 @@ struct ChangeLog {
     func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
         var batch: [Change] = []
         var bytes = 0
-        for slot in slots {
-            guard let change = slot.change else { continue }
+        for (number, change) in ordered {
             bytes += change.cost
             if batch.count == maximumCount || (!batch.isEmpty && (bytes > maximumBytes || change.isLong)) {
-                return (batch, slot.number)
+                return (batch, number)
             }
             batch.append(change)
-            if change.isLong { return (batch, slot.number + 1) }
+            if change.isLong { return (batch, number + 1) }
         }
         return (batch, end)
     }
 
     /// Removes the changes before that number, which are in the database now. Returns whether a store was among them.
     mutating func removeChanges(before end: Int) -> Bool {
-        let count = index(of: end)
-        let hasStores = slots.prefix(count).contains { $0.change?.isStore == true }
-        for index in 0..<count { supersede(at: index) }
-        slots.removeFirst(count)
-        emptyCount -= count
+        var hasStores = false
+        while first < end {
+            if remove(first)?.isStore == true { hasStores = true }
+            first += 1
+        }
         return hasStores
     }
 
     /// Keeps only removals (`Change.isRemoval`). They get new numbers: a batch that is being written does not count as theirs.
     mutating func keepRemovals() {
-        let removals = slots.compactMap { slot in slot.change?.isRemoval == true ? slot.change : nil }
-        let end = end
-        self = ChangeLog()
-        self.end = end
+        let removals = ordered.map(\.change).filter(\.isRemoval)
+        removeAll()
         for removal in removals { append(removal) }
     }
 
@@ -104,12 +85,12 @@ struct ChangeLog {
     /// take their places.
     mutating func abandonStores() -> [StoredRow] {
         var rows: [StoredRow] = []
-        for index in slots.indices {
-            guard let change = slots[index].change, case .store(let row) = change else { continue }
+        for (number, change) in Array(ordered) {
+            guard case .store(let row) = change else { continue }
             let removal = Change.removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
             add(change, sign: -1)
             add(removal, sign: 1)
-            slots[index].change = removal
+            changes[number] = removal
             rows.append(row)
         }
         stores = [:]
@@ -125,23 +106,25 @@ struct ChangeLog {
     private mutating func removeSuperseded(by change: Change) {
         switch change {
         case .store(let row):
-            guard let number = stores[VariantKey(row)] else { break }
-            let index = index(of: number)
-            guard case .store(let older)? = slots[index].change, older.url == row.url, !updated.contains(older.id)
+            guard let number = stores[VariantKey(row)], case .store(let older)? = changes[number],
+                older.url == row.url, !updated.contains(older.id)
             else { break }
-            supersede(at: index)
-        case .removeAll:
-            for index in slots.indices { supersede(at: index) }
+            remove(number)
+        case .removeAll: removeAll()
         default: break
         }
     }
 
-    private mutating func supersede(at index: Int) {
-        guard let change = slots[index].change else { return }
-        let number = slots[index].number
+    private mutating func removeAll() {
+        let end = end
+        self = ChangeLog()
+        (first, self.end) = (end, end)
+    }
+
+    @discardableResult
+    private mutating func remove(_ number: Int) -> Change? {
+        guard let change = changes.removeValue(forKey: number) else { return nil }
         add(change, sign: -1)
-        slots[index].change = nil
-        emptyCount += 1
         switch change {
         case .store(let row): if stores[VariantKey(row)] == number { stores[VariantKey(row)] = nil }
         case .update(let update): updated.remove(update.id)
@@ -149,15 +132,11 @@ struct ChangeLog {
         }
         guard let key = change.urlKey else {
             sweeps.removeAll { $0 == number }
-            return
+            return change
         }
-        // Mostly the oldest change of the URL (it was written) or the latest one (it was superseded) is removed.
-        if byURL[key]?.first == number {
-            byURL[key]?.removeFirst()
-        } else if let place = byURL[key]?.lastIndex(of: number) {
-            byURL[key]?.remove(at: place)
-        }
+        byURL[key]?.removeAll { $0 == number }
         if byURL[key]?.isEmpty == true { byURL[key] = nil }
+        return change
     }
 }
 
