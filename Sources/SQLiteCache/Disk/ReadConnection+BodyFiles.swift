@@ -5,7 +5,7 @@ extension ReadConnection {
     /// The file of the body with that identifier; nil if there is no such entry, or its body is in the database.
     func bodyFile(of id: Int64, urlKey: UInt64) throws(SQLiteFailure) -> BodyResult<BodyFile>? {
         let decoded = try inOneState { () throws(SQLiteFailure) -> DecodedRow? in
-            let entry = try statement(.entry)
+            let entry = try database.statement(Schema.entry)
             defer { entry.reset() }
             entry.bind(id, at: 0)
             return try entry.step() ? DecodedRow(entry) : nil

@@ -20,7 +20,7 @@ extension ReadConnection {
     /// begin with the same rows again. If a corrupt one misleads SQLite's search, rows of the page before come again.
     func page(after last: Int64?) throws(SQLiteFailure) -> EntryPage {
         try inOneState { () throws(SQLiteFailure) in
-            let selection = try database.prepare(Schema.allEntries)
+            let selection = try database.statement(Schema.allEntries)
             defer { selection.reset() }
             selection.bind(last ?? .min, at: 0)
             var page = EntryPage()

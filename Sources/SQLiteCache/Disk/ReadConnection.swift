@@ -14,22 +14,7 @@ final class ReadConnection {
     private let verified: VerifiedFiles
     /// The status of the database's file when it was opened.
     private let file: stat
-    private var statements = [Statement?](repeating: nil, count: Query.allCases.count)
     private var knownDataVersion: Int64?
-
-    /// The queries, each of which is prepared when it is first used.
-    enum Query: Int, CaseIterable {
-        case entriesOfURL, entry, body, dataVersion
-
-        var sql: String {
-            switch self {
-            case .entriesOfURL: Schema.entriesOfURL
-            case .entry: Schema.entry
-            case .body: Schema.body
-            case .dataVersion: Schema.dataVersion
-            }
-        }
-    }
 
     /// - Throws: a failure with `isCorruption` if the database is not one of ours.
     init(
@@ -50,13 +35,6 @@ final class ReadConnection {
         try inOneState { () throws(SQLiteFailure) in try database.checkSchema(of: generation) }
     }
 
-    func statement(_ query: Query) throws(SQLiteFailure) -> Statement {
-        if let known = statements[query.rawValue] { return known }
-        let prepared = try database.prepare(query.sql)
-        statements[query.rawValue] = prepared
-        return prepared
-    }
-
     /// Reads one committed state of the database.
     ///
     /// - Throws: `.busy` if a writer is or was at work: then read with locks. After any other failure a connection without locks
@@ -72,7 +50,7 @@ final class ReadConnection {
     /// Whether another connection may have changed the database since the last call.
     func hasChanged() throws(SQLiteFailure) -> Bool {
         let version = try inOneState { () throws(SQLiteFailure) in
-            let dataVersion = try statement(.dataVersion)
+            let dataVersion = try database.statement(Schema.dataVersion)
             defer { dataVersion.reset() }
             return try dataVersion.step() ? dataVersion.integer(.only) : nil
         }
@@ -91,7 +69,7 @@ final class ReadConnection {
         var result = LookupResult()
         var inFile: (index: Int, body: StoredBody)?
         try inOneState { () throws(SQLiteFailure) in
-            let entries = try statement(.entriesOfURL)
+            let entries = try database.statement(Schema.entriesOfURL)
             defer { entries.reset() }  // ends the read transaction, after the body was read in it
             var wanting = wanting
             entries.bind(Int64(bitPattern: urlKey), at: 0)
@@ -126,7 +104,7 @@ final class ReadConnection {
     func body(of id: Int64, urlKey: UInt64? = nil) throws(SQLiteFailure) -> BodyReadResult? {
         var inFile: StoredBody?
         let result: BodyReadResult? = try inOneState { () throws(SQLiteFailure) in
-            let entry = try statement(.entry)
+            let entry = try database.statement(Schema.entry)
             defer { entry.reset() }
             entry.bind(id, at: 0)
             guard try entry.step() else { return nil }
@@ -163,7 +141,7 @@ final class ReadConnection {
         if place.length <= StoredBody.largestInRow {
             return Self.verified(try row.bytes(Schema.Entry.body), expecting: place)
         }
-        let body = try statement(.body)
+        let body = try database.statement(Schema.body)
         defer { body.reset() }
         body.bind(id, at: 0)
         guard try body.step() else { return .corrupt }

@@ -160,6 +160,7 @@ enum Schema {
     /// In the columns of `Victim`. It reads the index by use alone.
     static let entriesWithFiles = victims + " WHERE length > \(StoredBody.largestInDatabase)"
     static let countEntries = "SELECT count(*) FROM entries"
+    static let countStoredBefore = countEntries + " WHERE stored < ?"
     static let pageSize = "PRAGMA page_size"
     static let pageCount = "PRAGMA page_count"
     static let freePageCount = "PRAGMA freelist_count"

@@ -27,7 +27,7 @@ extension WriteConnection {
     func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
         guard let (fence, urlKey, variant) = change.fence else { return false }
         if fence.isRemoved() { return true }
-        let records = try statement(Schema.recordsOfVariant)
+        let records = try database.statement(Schema.recordsOfVariant)
         defer { records.reset() }
         records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])
         while try records.step() {
@@ -92,7 +92,7 @@ extension WriteConnection {
         if body.isInFile {
             try writeFile(data, id: id)
         } else if body.length > StoredBody.largestInRow {
-            let insertion = try statement(Schema.insertBody)
+            let insertion = try database.statement(Schema.insertBody)
             insertion.bind(id, at: 0)
             try insertion.run(binding: data, at: Schema.bodyDataParameter)
         }
@@ -103,7 +103,7 @@ extension WriteConnection {
         _ row: StoredRow, id: Int64, data: Data, body: StoredBody
     ) throws(SQLiteFailure) -> Bool {
         let record = row.record.bytes
-        let insertion = try statement(Schema.insertEntry)
+        let insertion = try database.statement(Schema.insertEntry)
         let checksum = record.withUnsafeBytes {
             RowChecksum.of(
                 record: $0, id: id, urlKey: row.urlKey, variant: row.variant, revision: row.revision,
@@ -124,7 +124,7 @@ extension WriteConnection {
     }
 
     func apply(_ update: RowUpdate) throws(SQLiteFailure) {
-        let selection = try statement(Schema.entry)
+        let selection = try database.statement(Schema.entry)
         selection.bind(update.id, at: 0)
         let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
         guard try selection.step() else {
@@ -143,7 +143,7 @@ extension WriteConnection {
                 record: $0, id: update.id, urlKey: update.urlKey, variant: update.variant,
                 revision: update.revision, stored: update.stored, body: body)
         }
-        let change = try statement(Schema.updateEntry)
+        let change = try database.statement(Schema.updateEntry)
         change.bind([update.id, variant, update.revision, update.stored, Int64(bitPattern: checksum)])
         try change.run(binding: update.record.bytes, at: Schema.updatedRecordParameter)
     }
@@ -158,7 +158,7 @@ extension WriteConnection {
     }
 
     func victims(_ sql: String, parameters: [Int64]) throws(SQLiteFailure) -> [(id: Int64, length: Int64)] {
-        let selection = try statement(sql)
+        let selection = try database.statement(sql)
         selection.bind(parameters)
         var victims: [(id: Int64, length: Int64)] = []
         while try selection.step() {
@@ -185,10 +185,10 @@ extension WriteConnection {
     private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int64? {
         guard let length = try length(of: id) else { return nil }
         let fileBytes = try moveFileAway(id, length: length)
-        try statement(Schema.deleteEntry).run(id)
+        try database.statement(Schema.deleteEntry).run(id)
         if database.changes == 0 { throw .corruption("the database does not remove an entry") }
         // The length determines where the body is. It may be corrupt, so the body's row is removed in any case.
-        try statement(Schema.deleteBody).run(id)
+        try database.statement(Schema.deleteBody).run(id)
         try subtract(fileBytes: fileBytes)
         return length
     }

@@ -38,9 +38,9 @@ extension WriteConnection {
     /// too many for one transaction; returns whether it has removed them.
     func replaceIfMostGo(since moment: Int64, budget: DiskBudget) throws -> Bool {
         try transaction {
-            let count = try number(Schema.countEntries)
+            let count = try database.integer(Schema.countEntries)
             guard count > Int64(budget.batchCount) else { return false }
-            let kept = try database.integer(Schema.countEntries + " WHERE " + Schema.storedBefore(moment))
+            let kept = try database.integer(Schema.countStoredBefore, moment)
             return try kept < count / 2 && replace(keeping: kept == 0 ? nil : Schema.storedBefore(moment))
         }
     }
@@ -104,7 +104,7 @@ extension WriteConnection {
     /// Passes the entries to `body`, least recently used first, until it returns false.
     private func forEachByUse(_ body: (EntryUse) -> Bool) throws {
         typealias Use = Schema.Use
-        let selection = try statement(Schema.entriesByUse)
+        let selection = try database.statement(Schema.entriesByUse)
         defer { selection.reset() }
         while try selection.step() {
             let entry = (selection.integer(Use.used), selection.integer(Use.length), selection.integer(Use.id))
@@ -115,9 +115,9 @@ extension WriteConnection {
     private func copy(to draft: Generation.Draft, keeping condition: String) throws(SQLiteFailure) {
         let copy = try Database(path: draft.database, busyTimeout: .none)
         try copy.execute(Schema.connection)
-        try copy.prepare(Schema.attachOld).run(binding: Data(generation.database.utf8), at: 0)
+        try copy.statement(Schema.attachOld).run(binding: Data(generation.database.utf8), at: 0)
         try copy.execute(Schema.copy(keeping: condition))
-        let kept = try copy.prepare(Schema.filesOfDraft)
+        let kept = try copy.statement(Schema.filesOfDraft)
         while try kept.step() {
             let id = kept.integer(.only)
             // If a file is missing, a lookup will drop its entry.

@@ -8,8 +8,8 @@ extension WriteConnection {
     func usage(partials: Int64) throws(SQLiteFailure) -> DiskUsage {
         if try fileBytes() == nil { try countFiles() }
         return DiskUsage(
-            pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
-            freePages: try number(Schema.freePageCount),
+            pageSize: try database.integer(Schema.pageSize), pages: try database.integer(Schema.pageCount),
+            freePages: try database.integer(Schema.freePageCount),
             files: (try fileBytes() ?? 0) + partials + LeaseFile.allocatedBytes(in: directory))
     }
 
@@ -79,25 +79,25 @@ extension WriteConnection {
     }
 
     private func vacuum(pages: Int64, budget: DiskBudget) throws -> Bool {
-        let before = try number(Schema.pageCount)
+        let before = try database.integer(Schema.pageCount)
         var left = pages
         while left > 0 {
             let some = min(left, Int64(budget.batchCount))
-            let count = try number(Schema.pageCount)
+            let count = try database.integer(Schema.pageCount)
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
             // A corrupt number of free pages must not keep the loop running.
-            if try number(Schema.pageCount) >= count { break }
+            if try database.integer(Schema.pageCount) >= count { break }
             left -= some
             if left > 0 { usleep(1000) }
         }
-        return try number(Schema.pageCount) < before
+        return try database.integer(Schema.pageCount) < before
     }
 
     /// Writes usage times. Because they may be many, several transactions keep the journal short.
     func markUsed(_ usageTimes: [Int64: Int64], budget: DiskBudget) throws {
         var rest = usageTimes.sorted { $0.key < $1.key }[...]
         while !rest.isEmpty {
-            let marking = try statement(Schema.markUsed)
+            let marking = try database.statement(Schema.markUsed)
             try transaction { for (id, time) in rest.prefix(budget.batchCount) { try marking.run(id, time) } }
             rest = rest.dropFirst(budget.batchCount)
         }
@@ -107,9 +107,9 @@ extension WriteConnection {
     /// are stored now would be evicted first, until the clock has caught up.
     func lowerFutureUses(at now: Date, budget: DiskBudget) throws {
         let (now, limit) = (now.milliseconds, now.addingTimeInterval(60).milliseconds)
-        while try number(Schema.usedAhead, limit) > 0 {
+        while try database.integer(Schema.usedAhead, limit) > 0 {
             try transaction {
-                try statement(Schema.lowerUsed).run(limit, now, Int64(budget.batchCount))
+                try database.statement(Schema.lowerUsed).run(limit, now, Int64(budget.batchCount))
                 if database.changes == 0 { throw SQLiteFailure.corruption("the index by use has other rows") }
             }
             usleep(1000)  // other processes get the lock

@@ -7,7 +7,6 @@ final class WriteConnection {
     let generation: Generation
     let database: Database
     private let hasJournal: Bool
-    private var statements: [String: Statement] = [:]
     private var current = Transaction()
 
     /// The capacity for which `shrink` has checked the usage.
@@ -68,17 +67,10 @@ final class WriteConnection {
         }
     }
 
-    func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
-        if let known = statements[sql] { return known }
-        let made = try database.prepare(sql)
-        statements[sql] = made
-        return made
-    }
-
     /// Runs `body` in a transaction, if the generation is in use.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         current = Transaction()
-        try statement(Schema.beginWriting).run()
+        try database.statement(Schema.beginWriting).run()
         let result: Result
         do {
             if !hasJournal { try announceChanges() }
@@ -86,13 +78,13 @@ final class WriteConnection {
             current.hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
             // An invalid number: the next transaction that needs it counts the files.
-            if current.mustCountFiles { try statement(Schema.setFileBytes).run(-1, 0) }
-            try statement(Schema.commit).run()
+            if current.mustCountFiles { try database.statement(Schema.setFileBytes).run(-1, 0) }
+            try database.statement(Schema.commit).run()
         } catch {
             current.adopted.forEach(giveBack)
             // After some failures SQLite has already rolled back. Then this rollback fails, which does no harm. The next
             // transaction settles or deletes the body files.
-            try? statement(Schema.rollback).run()
+            try? database.statement(Schema.rollback).run()
             throw error
         }
         for file in current.adopted { unlink(file.path) }
@@ -111,7 +103,7 @@ final class WriteConnection {
 
     /// The length of an entry's body; nil if there is no such entry.
     func length(of id: Int64) throws(SQLiteFailure) -> Int64? {
-        let selection = try statement(Schema.lengthOfEntry)
+        let selection = try database.statement(Schema.lengthOfEntry)
         defer { selection.reset() }
         selection.bind(id, at: 0)
         return try selection.step() ? selection.integer(.only) : nil
@@ -122,18 +114,11 @@ final class WriteConnection {
         try length(of: id).map { $0 > StoredBody.largestInDatabase } ?? false
     }
 
-    func number(_ sql: String, _ parameters: Int64...) throws(SQLiteFailure) -> Int64 {
-        let statement = try statement(sql)
-        defer { statement.reset() }
-        statement.bind(parameters)
-        return try statement.step() ? statement.integer(.only) : 0
-    }
-
     // MARK: - The bytes of all body files
 
     /// The number that the last transaction of any process has stored; nil if it is corrupt or invalid.
     func fileBytes() throws(SQLiteFailure) -> Int64? {
-        let usage = try statement(Schema.fileBytes)
+        let usage = try database.statement(Schema.fileBytes)
         defer { usage.reset() }
         guard try usage.step() else { return nil }
         let bytes = usage.integer(Schema.Usage.files)
@@ -147,7 +132,7 @@ final class WriteConnection {
     }
 
     private func set(fileBytes: Int64) throws(SQLiteFailure) {
-        try statement(Schema.setFileBytes).run(fileBytes, Self.checksum(of: fileBytes))
+        try database.statement(Schema.setFileBytes).run(fileBytes, Self.checksum(of: fileBytes))
         if database.changes != 1 { throw .corruption("the database does not store the size of its files") }
     }
 
@@ -155,7 +140,7 @@ final class WriteConnection {
     func countFiles() throws(SQLiteFailure) {
         try files.sweep(whoseEntryExists: hasFile)
         var bytes: Int64 = 0
-        let entries = try statement(Schema.entriesWithFiles)
+        let entries = try database.statement(Schema.entriesWithFiles)
         defer { entries.reset() }
         while try entries.step() {
             let (id, length) = (entries.integer(Schema.Victim.id), entries.integer(Schema.Victim.length))
@@ -175,7 +160,7 @@ final class WriteConnection {
             length > StoredBody.largestInDatabase ? FileSystem.nominalBytes(length: length) : 0
         }
         if found == (length > StoredBody.largestInDatabase ? length : nil) { return bytes(length) }
-        let entry = try statement(Schema.entry)
+        let entry = try database.statement(Schema.entry)
         defer { entry.reset() }
         entry.bind(id, at: 0)
         guard try entry.step(), case .row(_, let body) = try DecodedRow(entry) else { return nil }

@@ -12,6 +12,8 @@ final class Database {
     private let handle: OpaquePointer
     private let busyTimeout: BusyTimeout
     private var waitsSince: UInt64?
+    /// The prepared statements, by their SQL.
+    private var statements: [String: OpaquePointer] = [:]
     /// Whether the system did not open the file for writing, so that SQLite opened it for reading.
     let isOpenForReading: Bool
 
@@ -45,6 +47,7 @@ final class Database {
     }
 
     deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
         sqlite3_close_v2(handle)
     }
 
@@ -69,22 +72,27 @@ final class Database {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
-    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
+    /// A statement, which is prepared when it is first used and stays prepared.
+    func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
+        if let known = statements[sql] { return Statement(handle: known, database: self) }
         var prepared: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
         guard let prepared else { throw SQLiteFailure(code: SQLITE_MISUSE, message: "empty statement") }
+        statements[sql] = prepared
         return Statement(handle: prepared, database: self)
     }
 
     /// The first column of the first row, as a number; 0 if there is none.
-    func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
-        let statement = try prepare(sql)
+    func integer(_ sql: String, _ parameters: Int64...) throws(SQLiteFailure) -> Int64 {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        statement.bind(parameters)
         return try statement.step() ? statement.integer(.only) : 0
     }
 
     /// The first column of up to 100 rows, as strings.
     func texts(_ sql: String) throws(SQLiteFailure) -> [String] {
-        let statement = try prepare(sql)
+        let statement = try statement(sql)
         defer { statement.reset() }
         var texts: [String] = []
         while texts.count < 100, try statement.step() { texts.append(try statement.text(.only)) }
@@ -121,19 +129,10 @@ struct Column {
     static let only = Column(index: 0)
 }
 
-/// A prepared statement. Parameters count from 0.
-final class Statement {
-    private let handle: OpaquePointer
-    private let database: Database  // must not close before its statements
-
-    fileprivate init(handle: OpaquePointer, database: Database) {
-        self.handle = handle
-        self.database = database
-    }
-
-    deinit {
-        sqlite3_finalize(handle)
-    }
+/// A prepared statement of a database, which finalizes it. Parameters count from 0.
+struct Statement {
+    fileprivate let handle: OpaquePointer
+    fileprivate let database: Database
 
     /// Ends the run, and the read transaction that it may have begun. Parameters stay bound.
     func reset() {

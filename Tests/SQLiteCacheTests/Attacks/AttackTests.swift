@@ -114,7 +114,7 @@ struct AttackTests {
         try directory.makeGeneration()
         let database = try directory.database()
         try database.execute("PRAGMA mmap_size = 1000000")
-        let mode = try database.prepare("PRAGMA journal_mode = WAL")
+        let mode = try database.statement("PRAGMA journal_mode = WAL")
         #expect(try mode.step() && mode.text(.only) == "delete")
         mode.reset()
         #expect(try truncate(directory.generation.database, 5000) == 0)

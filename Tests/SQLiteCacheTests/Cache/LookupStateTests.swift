@@ -45,7 +45,7 @@ struct LookupStateTests {
         _ connection: ReadConnection, count: Int = 1, duringLookup: () throws -> Void = {}
     ) throws -> Set<Int64> {
         try connection.inOneState { () throws(SQLiteFailure) in
-            let selection = try connection.database.prepare("SELECT used FROM entries ORDER BY id")
+            let selection = try connection.database.statement("SELECT used FROM entries ORDER BY id")
             defer { selection.reset() }
             var times: Set<Int64> = []
             for _ in 0..<count {
