@@ -12,8 +12,6 @@ enum WriteFailure: Error {
         switch error {
         case let failure as SQLiteFailure where failure.isBusy: self = .busy
         case let failure as SQLiteFailure where failure.isShortage: self = .outOfResources
-        case let refusal as CacheDirectory.Refusal where SQLiteFailure.shortages.contains(refusal.systemError):
-            self = .outOfResources
         default: self = .failed
         }
     }

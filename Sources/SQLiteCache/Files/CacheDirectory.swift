@@ -2,19 +2,6 @@ import Foundation
 
 /// The directory of a cache, which only its owner can read.
 struct CacheDirectory: Sendable {
-    /// Why a directory is not used.
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
-        /// The error of the system; 0 if there was none.
-        var systemError: Int32 = 0
-
-        /// Adds the last error of the system (`errno`).
-        static func system(_ what: String) -> Refusal {
-            let error = errno
-            return Refusal(description: "\(what): \(String(cString: strerror(error)))", systemError: error)
-        }
-    }
-
     let path: String
     /// The file of the leases.
     var leases: String { path + "/Leases" }
@@ -24,13 +11,13 @@ struct CacheDirectory: Sendable {
     }
 
     /// Makes the directory if it does not exist, and checks that it is safe to use.
-    func prepare() throws(Refusal) {
+    func prepare() throws(SQLiteFailure) {
         if FileSystem.status(path) == nil { try Self.make(path) }
         try check()
     }
 
     /// Makes a directory, and its missing parents. From the first moment on, only their owner can use them.
-    private static func make(_ path: String) throws(Refusal) {
+    private static func make(_ path: String) throws(SQLiteFailure) {
         let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path  // may change `errno`
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, parent != path else { throw .system("the directory can't be made") }
@@ -40,7 +27,7 @@ struct CacheDirectory: Sendable {
 
     /// Refuses a directory that another user owns or can change. Takes the permissions of other users away from a directory that
     /// they can only read.
-    func check() throws(Refusal) {
+    func check() throws(SQLiteFailure) {
         // All checks use the open directory, so they concern one directory, even if the path leads to another one in between.
         let opened = open(
             path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
@@ -49,11 +36,11 @@ struct CacheDirectory: Sendable {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw .system("\(path) can't be examined") }
         guard status.st_uid == geteuid() else {
-            throw Refusal(description: "\(path) belongs to user \(status.st_uid), but this is user \(geteuid())")
+            throw .refusal("\(path) belongs to user \(status.st_uid), but this is user \(geteuid())")
         }
         guard status.st_mode & 0o022 == 0 else {
-            throw Refusal(
-                description: "\(path) can be written by others (mode \(String(status.st_mode & 0o777, radix: 8)))")
+            throw .refusal(
+                "\(path) can be written by others (mode \(String(status.st_mode & 0o777, radix: 8)))")
         }
         if status.st_mode & 0o077 != 0, fchmod(opened, 0o700) != 0 {
             throw .system("the permissions of others for \(path) can't be removed")
@@ -61,12 +48,12 @@ struct CacheDirectory: Sendable {
     }
 
     /// Whether the path is a symbolic link of this user, which may be followed.
-    private func isOwnLink(_ path: String) throws(Refusal) -> Bool {
+    private func isOwnLink(_ path: String) throws(SQLiteFailure) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw .system("\(path) does not exist") }
         guard status.st_mode & S_IFMT == S_IFLNK else { return false }
         guard status.st_uid == geteuid() else {
-            throw Refusal(description: "\(path) is a symbolic link of user \(status.st_uid)")
+            throw .refusal("\(path) is a symbolic link of user \(status.st_uid)")
         }
         return true
     }

@@ -14,7 +14,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     /// Why the system refused to open a file, or `ENOSPC` if a write found no space.
     var systemError: Int32 = 0
 
-    var description: String { "SQLite error \(code): \(message)" }
+    var description: String { isCannotOpen ? message : "SQLite error \(code): \(message)" }
 
     /// Whether the file is corrupt, or not one of our databases. That it can't be opened never proves that. Our SQL matches our
     /// tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are not
@@ -32,12 +32,9 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     /// Whether another connection held the lock for too long.
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
-    /// The errors of the system that mean that the process has no memory or descriptors left.
-    static let shortages: Set<Int32> = [EMFILE, ENFILE, ENOMEM]
-
     /// Whether the process has no memory or descriptors left at the moment.
     var isShortage: Bool {
-        code == SQLITE_NOMEM || (isCannotOpen && Self.shortages.contains(systemError))
+        code == SQLITE_NOMEM || (isCannotOpen && [EMFILE, ENFILE, ENOMEM].contains(systemError))
     }
 
     /// A writer may be at work.
@@ -46,6 +43,9 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     static let changedDuringRead = SQLiteFailure(code: SQLITE_ABORT, message: "the database has changed")
 
     static func corruption(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
+
+    /// A directory that must not be used.
+    static func refusal(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_CANTOPEN, message: message) }
 
     static func shortage(_ path: String) -> SQLiteFailure {
         errno = EMFILE

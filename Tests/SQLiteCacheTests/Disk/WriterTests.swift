@@ -92,7 +92,7 @@ struct WriterTests {
             (EACCES, .failed), (EROFS, .failed),
         ] {
             errno = error
-            let refusal = CacheDirectory.Refusal.system("the directory can't be opened")
+            let refusal = SQLiteFailure.system("the directory can't be opened")
             #expect(WriteFailure(refusal) == failure, "\(refusal)")
         }
     }
