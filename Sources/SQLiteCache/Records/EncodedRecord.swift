@@ -113,7 +113,7 @@ package struct EncodedRecord: Sendable {
         }
     }
 
-    /// The status, and the fields joined by name, from which an `HTTPURLResponse` is made.
+    /// The status and the fields, from which an `HTTPURLResponse` is made.
     var statusAndFields: (status: Int, fields: [String: String])? {
         bytes.withUnsafeBytes { raw in
             var reader = ByteReader(raw, at: 2)
@@ -122,7 +122,7 @@ package struct EncodedRecord: Sendable {
                 try reader.skip()
                 let status = try reader.number()
                 _ = (try reader.time(), try reader.time(), try reader.facts(), try reader.skip())
-                return (status, try reader.fields(of: bytes).joined)
+                return (status, try reader.fields(of: bytes).dictionary)
             } catch {
                 return nil
             }
@@ -206,32 +206,5 @@ extension ByteReader {
         if range.isEmpty { return HTTPFields() }
         guard let encoded = EncodedFields(bytes[range]) else { throw MalformedBytes() }
         return HTTPFields(encoded)
-    }
-}
-
-extension HTTPFields {
-    /// The values by name. Values of the same name are joined by ", ".
-    fileprivate var joined: [String: String] {
-        let lines = lines
-        guard lines.count <= 32, !Self.differInCase(lines) else {
-            var fields = JoinedFields()
-            for line in lines { fields.add(line.name, value: line.value) }
-            return fields.dictionary
-        }
-        var fields = [String: String](minimumCapacity: lines.count)
-        for line in lines {
-            if let present = fields.updateValue(line.value, forKey: line.name) {
-                fields[line.name] = present + ", " + line.value
-            }
-        }
-        return fields
-    }
-
-    /// Whether the names of two lines differ in case only. Comparing a few names takes less time than `JoinedFields` does.
-    private static func differInCase(_ lines: [Line]) -> Bool {
-        lines.indices.contains { index in
-            let name = lines[index].name
-            return lines[..<index].contains { same($0.name, name) && $0.name != name }
-        }
     }
 }

@@ -19,6 +19,15 @@ extension HTTPFields {
 
     /// The headers as Foundation represents them: one value for each name, in the case of its first line.
     package var dictionary: [String: String] {
+        let lines = lines
+        // Comparing a few names takes less time than `JoinedFields` does.
+        let mayDifferInCase =
+            lines.count > 32
+            || lines.indices.contains { index in
+                let name = lines[index].name
+                return lines[..<index].contains { Self.same($0.name, name) && $0.name != name }
+            }
+        if !mayDifferInCase { return Dictionary(lines.lazy.map { ($0.name, $0.value) }) { $0 + ", " + $1 } }
         var joined = JoinedFields()
         for line in lines { joined.add(line.name, value: line.value) }
         return joined.dictionary
