@@ -44,8 +44,7 @@ final class ManagedCache: Sendable {
     }
 
     func entries(for key: String) -> [CacheEntry] {
-        var entries: [CacheEntry] = []
-        store?.forEachEntry(of: key) { entries.append(.stored($0)) }
+        var entries = (store?.entries(for: key) ?? []).map(CacheEntry.stored)
         if let part = interrupted.part(for: key) { entries.append(.interrupted(part)) }
         return entries
     }
