@@ -10,7 +10,6 @@ extension WriteConnection {
             if try !replaceIfMostGo(since: moment, budget: budget) { try removeAll(since: moment, budget: budget) }
             return 0
         }
-        try lowerFutureUses(at: source.now, budget: budget)
         var need = DiskNeed()
         for change in changes { need.add(change, budget: budget) }
         return try change(
