@@ -11,21 +11,16 @@ final class DiskReader: Sendable {
         case unusable(Generation, reason: String)
     }
 
-    /// An idle connection.
-    private struct Idle: @unchecked Sendable {  // only the thread that has taken it out of the pool uses it
-        let connection: ReadConnection
-    }
-
     private struct Pool {
-        var idle: [Idle] = []
+        var idle: [ReadConnection] = []
         /// When to look for a newer generation, in nanoseconds of `now`.
         var looksAt: UInt64 = 0
         /// When to try again to open a connection without locks, in nanoseconds of `now`. So not every lookup tries where it
         /// always fails, as on network file systems.
         var opensAt: UInt64 = 0
 
-        mutating func takeIdle(locks: Bool) -> Idle? {
-            idle.lastIndex { $0.connection.locks == locks }.map { idle.remove(at: $0) }
+        mutating func takeIdle(locks: Bool) -> ReadConnection? {
+            idle.lastIndex { $0.locks == locks }.map { idle.remove(at: $0) }
         }
     }
 
@@ -120,13 +115,13 @@ final class DiskReader: Sendable {
     /// An idle connection to the database in use.
     private func takeIdle(locks: Bool) -> ReadConnection? {
         let now = now()
-        let (idle, looks): (Idle?, Bool) = pool.withLock { pool in
-            guard let idle = pool.takeIdle(locks: locks) else { return (nil, false) }
+        let (connection, looks): (ReadConnection?, Bool) = pool.withLock { pool in
+            guard let connection = pool.takeIdle(locks: locks) else { return (nil, false) }
             let looks = now >= pool.looksAt
             if looks { pool.looksAt = now + lookInterval }
-            return (idle, looks)
+            return (connection, looks)
         }
-        guard let connection = idle?.connection else { return nil }
+        guard let connection else { return nil }
         // A connection without locks notices itself, during a read, that its database was removed from its directory.
         if !locks, !looks { return connection }
         if !connection.database.hasMoved {
@@ -138,10 +133,9 @@ final class DiskReader: Sendable {
     }
 
     private func putBack(_ connection: ReadConnection) {
-        let idle = Idle(connection: connection)
-        let surplus: Idle? = pool.withLock { pool in
-            if pool.idle.count == poolSize { return idle }
-            pool.idle.append(idle)
+        let surplus: ReadConnection? = pool.withLock { pool in
+            if pool.idle.count == poolSize { return connection }
+            pool.idle.append(connection)
             return nil
         }
         withExtendedLifetime(surplus) {}  // a surplus connection is closed here, not under the lock

@@ -6,7 +6,7 @@ import SynchronizerSupport
 /// A connection without locks is faster, because locking takes longer than a lookup. It still reads one committed state of the
 /// database. While a writer changes pages, it has a journal, and each of its changes leaves another stamp on the file. If there
 /// is no journal after the stamp was read, and the stamp is the same at the end, no page has changed in between.
-final class ReadConnection {
+final class ReadConnection: @unchecked Sendable {  // only one thread at a time uses it
     let generation: Generation
     let locks: Bool
     let database: Database
