@@ -133,12 +133,8 @@ final class DiskReader: Sendable {
     }
 
     private func putBack(_ connection: ReadConnection) {
-        let surplus: ReadConnection? = pool.withLock { pool in
-            if pool.idle.count == poolSize { return connection }
-            pool.idle.append(connection)
-            return nil
-        }
-        withExtendedLifetime(surplus) {}  // a surplus connection is closed here, not under the lock
+        // The caller has the connection, so a surplus one is not closed under the lock.
+        pool.withLock { if $0.idle.count < poolSize { $0.idle.append(connection) } }
     }
 
     /// Closes the idle connections.

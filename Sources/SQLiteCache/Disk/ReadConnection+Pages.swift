@@ -29,7 +29,7 @@ extension ReadConnection {
                     page.last = nil
                     break
                 }
-                guard case .row(let row, _) = try DecodedRow(selection), let record = row.record.decoded else {
+                guard let row = try DecodedRow(selection)?.row, let record = row.record.decoded else {
                     page.corrupt += 1
                     continue
                 }

@@ -74,17 +74,18 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
             var wanting = wanting
             entries.bind(Int64(bitPattern: urlKey), at: 0)
             while try entries.step() {
-                guard case .row(var row, let place) = try DecodedRow(entries, url: url) else {
+                guard let found = try DecodedRow(entries, url: url) else {
                     try result.add(corrupt: entries.integer(Schema.Entry.id), isCertain: locks)
                     continue
                 }
+                var row = found.row
                 guard row.record.isFor(url) else { continue }
                 let isWanted = wanting?(row) ?? false
                 if isWanted {
                     wanting = nil
-                    if !hasBody(row.id), place.isInFile { inFile = (result.rows.count, place) }
-                    if !hasBody(row.id), !place.isInFile {
-                        let body = try storedBody(of: row.id, place: place, row: entries)
+                    if !hasBody(row.id), found.body.isInFile { inFile = (result.rows.count, found.body) }
+                    if !hasBody(row.id), !found.body.isInFile {
+                        let body = try storedBody(of: row.id, place: found.body, row: entries)
                         row.body = try result.take(body, of: row.id, isCertain: locks)
                     }
                 }
@@ -108,14 +109,34 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
             defer { entry.reset() }
             entry.bind(id, at: 0)
             guard try entry.step() else { return nil }
-            guard case .row(let row, let place) = try DecodedRow(entry) else { return .corrupt }
-            guard urlKey == nil || row.urlKey == urlKey else { return nil }
-            if place.isInFile { inFile = place }
-            return place.isInFile ? nil : try storedBody(of: id, place: place, row: entry)
+            guard let found = try DecodedRow(entry) else { return .corrupt }
+            guard urlKey == nil || found.row.urlKey == urlKey else { return nil }
+            if found.body.isInFile { inFile = found.body }
+            return found.body.isInFile ? nil : try storedBody(of: id, place: found.body, row: entry)
         }
         if let inFile { return file(of: id, expecting: inFile) }
         if case .corrupt = result, !locks { throw .changedDuringRead }
         return result
+    }
+
+    /// The file of the body with that identifier; nil if there is no such entry, or its body is in the database.
+    func bodyFile(of id: Int64, urlKey: UInt64) throws(SQLiteFailure) -> BodyResult<BodyFile>? {
+        var found: DecodedRow?
+        let exists = try inOneState { () throws(SQLiteFailure) in
+            let entry = try database.statement(Schema.entry)
+            defer { entry.reset() }
+            entry.bind(id, at: 0)
+            guard try entry.step() else { return false }
+            found = try DecodedRow(entry)
+            return true
+        }
+        guard exists else { return nil }
+        guard let found else {
+            if locks { return .corrupt }
+            throw .changedDuringRead  // a connection with locks reads it again
+        }
+        guard found.row.urlKey == urlKey, found.body.isInFile else { return nil }
+        return BodyFiles.openFile(id, expecting: found.body, in: directory, at: generation.bodies.paths(id))
     }
 
     /// Reads a body that is in a file, and compares its length and checksum with those in the database.
@@ -155,17 +176,17 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
 }
 
 /// A row of the database whose checksum has been verified.
-enum DecodedRow {
-    case row(StoredRow, StoredBody)
-    case corrupt
+struct DecodedRow {
+    let row: StoredRow
+    let body: StoredBody
 
-    /// Decodes the columns of `Schema.Entry`.
+    /// Decodes the columns of `Schema.Entry`; nil if they are corrupt.
     ///
     /// - Parameter url: the URL of the lookup. `EncodedRecord.isFor(_:)` tells whether the row belongs to this URL.
-    init(_ statement: Statement, url: String = "") throws(SQLiteFailure) {
+    init?(_ statement: Statement, url: String = "") throws(SQLiteFailure) {
         typealias Entry = Schema.Entry
         let bytes = try statement.bytes(Entry.record)
-        let body = StoredBody(
+        body = StoredBody(
             length: Int(clamping: statement.integer(Entry.length)),
             checksum: UInt64(bitPattern: statement.integer(Entry.bodyChecksum)))
         let (id, urlKey) = (statement.integer(Entry.id), UInt64(bitPattern: statement.integer(Entry.urlKey)))
@@ -175,14 +196,10 @@ enum DecodedRow {
             record: bytes, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: stored, body: body)
         guard UInt64(bitPattern: statement.integer(Entry.rowChecksum)) == checksum,
             let record = EncodedRecord(bytes)
-        else {
-            self = .corrupt
-            return
-        }
-        let row = StoredRow(
+        else { return nil }
+        row = StoredRow(
             id: id, url: url, urlKey: urlKey, revision: revision, stored: stored, record: record, variant: variant,
             bodySize: body.length, bodyChecksum: body.checksum)
-        self = .row(row, body)
     }
 }
 

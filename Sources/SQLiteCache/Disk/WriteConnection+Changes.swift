@@ -130,9 +130,9 @@ extension WriteConnection {
             try removeVictims(Schema.victimsOfVariant, parameters: urlKey, variant)
             return
         }
-        let decoded = try DecodedRow(selection)
+        let body = try DecodedRow(selection)?.body
         selection.reset()
-        guard case .row(_, let body) = decoded else {
+        guard let body else {
             try remove(update.id)
             return
         }

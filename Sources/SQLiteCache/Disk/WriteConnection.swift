@@ -163,7 +163,7 @@ final class WriteConnection {
         let entry = try database.statement(Schema.entry)
         defer { entry.reset() }
         entry.bind(id, at: 0)
-        guard try entry.step(), case .row(_, let body) = try DecodedRow(entry) else { return nil }
+        guard try entry.step(), let body = try DecodedRow(entry)?.body else { return nil }
         return bytes(Int64(body.length))
     }
 
