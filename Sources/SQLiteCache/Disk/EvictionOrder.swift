@@ -6,7 +6,7 @@ extension Schema {
     /// The entries that an eviction removes.
     static let leastRecentlyUsed = victims + " ORDER BY used LIMIT ?"
     /// All entries in the order of eviction: a shrink finds the last one that it removes.
-    static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
+    static let entriesByUse = "SELECT id, length, used FROM entries ORDER BY used, length, id"
 
     /// Finds an entry whose usage time is in the future.
     static let usedAhead = "SELECT EXISTS (SELECT 1 FROM entries WHERE used > ?)"

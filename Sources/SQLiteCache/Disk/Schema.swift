@@ -186,21 +186,15 @@ extension Schema {
         static let used = Column(index: 10)
     }
 
-    /// The columns that are needed to remove an entry.
+    /// The columns that are needed to remove an entry, and the last column of `entriesByUse`.
     enum Victim {
         static let id = Column(index: 0)
         static let length = Column(index: 1)
+        static let used = Column(index: 2)
     }
 
     enum Usage {
         static let files = Column(index: 0)
         static let checksum = Column(index: 1)
-    }
-
-    /// The columns of `entriesByUse`.
-    enum Use {
-        static let used = Column(index: 0)
-        static let length = Column(index: 1)
-        static let id = Column(index: 2)
     }
 }

@@ -103,7 +103,7 @@ extension WriteConnection {
 
     /// Passes the entries to `body`, least recently used first, until it returns false.
     private func forEachByUse(_ body: (EntryUse) -> Bool) throws {
-        typealias Use = Schema.Use
+        typealias Use = Schema.Victim
         let selection = try database.statement(Schema.entriesByUse)
         defer { selection.reset() }
         while try selection.step() {

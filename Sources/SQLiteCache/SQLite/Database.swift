@@ -150,7 +150,7 @@ struct Statement {
     }
 
     /// Runs a statement whose rows are not needed, with these parameters.
-    func run(_ parameters: Int64?...) throws(SQLiteFailure) {
+    func run(_ parameters: Int64...) throws(SQLiteFailure) {
         bind(parameters)
         while try step() {}
     }
@@ -158,17 +158,11 @@ struct Statement {
     // Binding fails only for an index that is out of range, which is a mistake in Schema.swift, or for a body beyond
     // SQLite's limit of 1 GB. Then the parameter stays NULL, and the NOT NULL of the table refuses the row.
 
-    func bind(_ values: [Int64?]) {
+    func bind(_ values: [Int64]) {
         for (index, value) in values.enumerated() { bind(value, at: index) }
     }
 
-    func bind(_ value: Int64?, at index: Int) {
-        if let value {
-            sqlite3_bind_int64(handle, Int32(index + 1), value)
-        } else {
-            sqlite3_bind_null(handle, Int32(index + 1))
-        }
-    }
+    func bind(_ value: Int64, at index: Int) { sqlite3_bind_int64(handle, Int32(index + 1), value) }
 
     /// Binds bytes, which must stay in place until the statement has run.
     private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int) {
@@ -213,7 +207,7 @@ struct Statement {
             } catch {
                 result = .failure(error)
             }
-            bind(nil, at: index)
+            sqlite3_bind_null(handle, Int32(index + 1))
         }
         try result.get()
     }
