@@ -83,8 +83,3 @@ package final class BodyFile: Sendable {
     /// Keeps the file for a later load, because it could not be delivered: that load need not request all of it again.
     package func keep() { partial?.keep() }
 }
-
-extension PartialFile {
-    /// Cuts the file to the length of the body, which is complete.
-    package func finish() throws(FileError) -> BodyFile { BodyFile(self, checksum: try complete()) }
-}

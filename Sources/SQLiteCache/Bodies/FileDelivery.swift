@@ -49,14 +49,12 @@ package struct FileDelivery: Sendable {
     /// - Parameter check: called between the pieces of a copy, and before the file gets its name. An error that it throws ends
     ///   the delivery.
     package func put(_ body: BodyFile, check: () throws -> Void) throws {
-        try replace { temporary in
+        try replace(check: check) { temporary in
             if body.isWholeFile, cloneOrLink(body, to: temporary) {
                 if !body.isReleased { return }
                 unlink(temporary)  // another load may be writing the file
             }
             try write(to: temporary, count: body.count) { try copy(body, to: $0, check: check) }
-        } check: {
-            try check()
         }
         body.drop()
     }
@@ -77,18 +75,16 @@ package struct FileDelivery: Sendable {
 
     /// Puts bytes at the destination.
     package func put(_ data: Data, check: () throws -> Void) throws {
-        try replace { temporary in
+        try replace(check: check) { temporary in
             try write(to: temporary, count: data.count) { file in
                 guard data.withUnsafeBytes({ Descriptor.write($0, to: file, at: 0) }) else {
                     throw FileError.system(destination)
                 }
             }
-        } check: {
-            try check()
         }
     }
 
-    private func replace(_ make: (String) throws -> Void, check: () throws -> Void) throws {
+    private func replace(check: () throws -> Void, _ make: (String) throws -> Void) throws {
         if let objection { throw objection }
         for isLastTry in [false, false, true] {
             let temporary = place.path(place.newName())

@@ -229,13 +229,13 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
 
     // MARK: - The end
 
-    /// Cuts the file to the length of the body, which is complete. Returns its checksum.
-    func complete() throws(FileError) -> UInt64 {
+    /// Cuts the file to the length of the body, which is complete.
+    package func finish() throws(FileError) -> BodyFile {
         try checkProcess()
         guard ftruncate(descriptor, off_t(count)) == 0 else { throw .system(path) }
         reserved = count
         isComplete = true
-        return checksum.value
+        return BodyFile(self, checksum: checksum.value)
     }
 
     /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable. Does nothing if

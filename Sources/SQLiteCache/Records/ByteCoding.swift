@@ -32,12 +32,8 @@ struct ByteWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func put(_ bytes: ArraySlice<UInt8>) {
-        self.bytes += bytes
-    }
-
     /// Puts bytes without their number, which the reader knows.
-    mutating func put(fixed bytes: [UInt8]) {
+    mutating func put(fixed bytes: some Collection<UInt8>) {
         self.bytes += bytes
     }
 

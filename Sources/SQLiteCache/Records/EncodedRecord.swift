@@ -191,7 +191,7 @@ extension ByteWriter {
     fileprivate mutating func put(_ fields: HTTPFields) {
         let encoded = EncodedFields(fields).bytes
         put(encoded.count)
-        put(encoded)
+        put(fixed: encoded)
     }
 }
 
