@@ -50,7 +50,7 @@ extension PartialFiles {
     package func kept(for url: String) -> [KeptPartial] {
         let names = allNames
         if !isCounted { sweep(names) }
-        let start = prefix + Checksum64.of(url).hexadecimal + "-"
+        let start = start(for: url)
         let found = names.compactMap { name -> KeptPartial? in
             guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
             let body = String(name.dropLast(Self.recordSuffix.count))

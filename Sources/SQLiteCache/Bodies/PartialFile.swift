@@ -86,20 +86,20 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
     /// The room that a body of unknown length gets first.
     static let firstReservation = 1 << 20
 
-    /// Makes a file.
+    /// Makes a file for an incoming body.
     ///
     /// - Parameters:
     ///   - resumable: the response, if the rest of its body can be requested later.
     ///   - length: the length of the body; nil if it is not known.
-    init(
-        in place: PartialFiles, urlKey: UInt64, resumable response: StoredResponse?, length: Int?
+    package init(
+        in place: PartialFiles, for url: String, resumable response: StoredResponse?, length: Int?
     ) throws(FileError) {
         self.place = place
         let nameless = response == nil && !place.isCounted ? FileSystem.openNameless(in: place.folder) : -1
         let isNamed = nameless < 0
         var isLocked = false
         if isNamed {
-            (name, descriptor, isLocked) = try place.makeLocked(for: urlKey)
+            (name, descriptor, isLocked) = try place.makeLocked(for: url)
         } else {
             (name, descriptor) = (nil, nameless)
         }
@@ -272,15 +272,6 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
 
     /// The path of the file; the folder if the file has no name.
     package var path: String { name.map(place.path) ?? place.folder }
-}
-
-extension PartialFiles {
-    /// Makes a file for an incoming body. `resumable` is the response, if the rest of its body can be requested later.
-    package func make(
-        for url: String, resumable: StoredResponse?, length: Int?
-    ) throws(FileError) -> PartialFile {
-        return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
-    }
 }
 
 extension KeptPartial {

@@ -45,15 +45,14 @@ package struct PartialFiles: Hashable, Sendable {
 
     func recordPath(_ name: String) -> String { path(name) + Self.recordSuffix }
 
-    func newName(for urlKey: UInt64) -> String {
-        prefix + urlKey.hexadecimal + "-" + UInt64(bitPattern: MonotonicID.next()).hexadecimal
-    }
+    /// The beginning of the names for a URL.
+    func start(for url: String) -> String { prefix + Checksum64.of(url).hexadecimal + "-" }
 
     /// Makes a file, and locks it if the file system can. If a sweep has removed the file before it was locked, another one is
     /// made.
-    func makeLocked(for urlKey: UInt64) throws(FileError) -> (name: String, file: Int32, isLocked: Bool) {
+    func makeLocked(for url: String) throws(FileError) -> (name: String, file: Int32, isLocked: Bool) {
         for _ in 0..<10 {
-            let name = newName(for: urlKey)
+            let name = start(for: url) + UInt64(bitPattern: MonotonicID.next()).hexadecimal
             let file = open(path(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .system(path(name)) }
             var status = stat()
@@ -73,7 +72,7 @@ package struct PartialFiles: Hashable, Sendable {
 
     /// Removes the partial bodies of a URL. A load that is receiving one continues, but its file is not kept.
     package func remove(for url: String) {
-        let start = prefix + Checksum64.of(url).hexadecimal + "-"
+        let start = start(for: url)
         for name in allNames where name.hasPrefix(start) { unlink(path(name)) }
     }
 

@@ -9,7 +9,7 @@ extension ResponseCache {
         guard !ForkedProcess.isCurrent, state.withLock({ $0.diskCapacity > 0 }) else { return nil }
         return writer.perform(for: self) { connection, budget in
             try connection.makePartial(
-                urlKey: Checksum64.of(url), resumable: resumable, length: length ?? PartialFile.firstReservation,
+                for: url, resumable: resumable, length: length ?? PartialFile.firstReservation,
                 budget: budget, marking: { try connection.markUsed(from: self, budget: budget) })
         } ?? nil
     }

@@ -8,13 +8,13 @@ extension WriteConnection {
 
     /// Makes a file for an incoming body, after making room for it; nil if the cache does not take a body of that length.
     func makePartial(
-        urlKey: UInt64, resumable: StoredResponse?, length: Int, budget: DiskBudget, marking mark: () throws -> Void
+        for url: String, resumable: StoredResponse?, length: Int, budget: DiskBudget, marking mark: () throws -> Void
     ) throws -> PartialFile? {
         guard isAcceptable(length, budget: budget) else { return nil }
         var partial: PartialFile?
         _ = try change(needing: Self.need(length), budget: budget, marking: mark) {
             _ = try FileSystem.provideDirectory(partials.folder)
-            partial = try PartialFile(in: partials, urlKey: urlKey, resumable: resumable, length: length)
+            partial = try PartialFile(in: partials, for: url, resumable: resumable, length: length)
         }
         return partial
     }

@@ -25,7 +25,7 @@ struct DamagedPartialTests {
         place = PartialFiles(besides: directory.url.appendingPathComponent("file").path)
         var response = Sample.stored(Self.url)
         response.part = StoredResponse.Part(range: 0..<0, completeLength: Self.length)
-        var file: PartialFile? = try place.make(for: Self.url, resumable: response, length: Self.length)
+        var file: PartialFile? = try PartialFile(in: place, for: Self.url, resumable: response, length: Self.length)
         let name = try #require(file?.name)
         (path, recordPath) = (place.path(name), place.recordPath(name))
         for end in Self.checkpoints {

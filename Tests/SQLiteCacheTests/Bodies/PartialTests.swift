@@ -153,8 +153,7 @@ struct PartialTests {
         for number in 1...500 {
             let url = "https://example.com/\(number)"
             // Made without a sweep of its own, as by a process that sweeps only when it opens the directory.
-            let key = Checksum64.of(url)
-            var file: PartialFile? = try PartialFile(in: place, urlKey: key, resumable: Sample.stored(url), length: 10)
+            var file: PartialFile? = try PartialFile(in: place, for: url, resumable: Sample.stored(url), length: 10)
             try append(5, to: file)
             file = nil
             let kept = try #require(place.kept(for: url).first, "\(number)")
@@ -284,7 +283,7 @@ struct PartialTests {
         func nameless(isBesideDestination: Bool) throws {
             try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
             let place = isBesideDestination ? PartialFiles(besides: directory.url.path + "/file") : .temporary
-            let file = try place.make(for: url, resumable: nil, length: 1000)
+            let file = try PartialFile(in: place, for: url, resumable: nil, length: 1000)
             #expect(file.name == nil)
             var status = stat()
             #expect(fstat(file.descriptor, &status) == 0 && status.st_nlink == 0)

@@ -23,12 +23,12 @@ struct BodyPlaces: Sendable {
     private func beginOutside(resumable: StoredResponse?, length: Int?, isCoalesced: Bool) throws -> PartialFile {
         if let besides {
             do {
-                return try besides.make(for: cacheKey, resumable: resumable, length: length)
+                return try PartialFile(in: besides, for: cacheKey, resumable: resumable, length: length)
             } catch {
                 guard isCoalesced else { throw error }
             }
         }
-        return try PartialFiles.temporary.make(for: cacheKey, resumable: nil, length: length)
+        return try PartialFile(in: .temporary, for: cacheKey, resumable: nil, length: length)
     }
 
     /// The beginnings of bodies that earlier loads have kept.
