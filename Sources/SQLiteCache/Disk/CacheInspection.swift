@@ -85,21 +85,17 @@ package struct CacheInspection {
     /// Whether every byte of an entry's body is as it was stored; nil if the entry no longer exists.
     package func isIntact(_ entry: Entry) throws -> Bool? {
         do {
-            return try hasIntactBody(entry)
-        } catch let failure as SQLiteFailure where failure.isCorruption {
-            return false
-        }
-    }
-
-    private func hasIntactBody(_ entry: Entry) throws -> Bool? {
-        // A body file that is missing at the first attempt may have been evicted with its row.
-        for _ in 0..<2 {
-            switch try connection.body(of: entry.id) {
-            case .complete: return true
-            case .corrupt, .unreadable: return false
-            case .missing: continue
-            case nil: return nil
+            // A body file that is missing at the first attempt may have been evicted with its row.
+            for _ in 0..<2 {
+                switch try connection.body(of: entry.id) {
+                case .complete: return true
+                case .corrupt, .unreadable: return false
+                case .missing: continue
+                case nil: return nil
+                }
             }
+        } catch {
+            if !error.isCorruption { throw error }
         }
         return false
     }

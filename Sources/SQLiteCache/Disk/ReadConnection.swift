@@ -52,7 +52,7 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
         let version = try inOneState { () throws(SQLiteFailure) in
             let dataVersion = try database.statement(Schema.dataVersion)
             defer { dataVersion.reset() }
-            return try dataVersion.step() ? dataVersion.integer(.only) : nil
+            return try dataVersion.step() ? dataVersion.integer() : nil
         }
         defer { knownDataVersion = version }
         return version == nil || version != knownDataVersion
@@ -166,7 +166,7 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
         defer { body.reset() }
         body.bind(id, at: 0)
         guard try body.step() else { return .corrupt }
-        return Self.verified(try body.bytes(.only), expecting: place)
+        return Self.verified(try body.bytes(), expecting: place)
     }
 
     private static func verified(_ bytes: UnsafeRawBufferPointer, expecting place: StoredBody) -> BodyReadResult {

@@ -172,29 +172,12 @@ enum Schema {
 
 extension Schema {
     /// The columns of an entry that lookups return.
-    enum Entry {
-        static let id = Column(index: 0)
-        static let urlKey = Column(index: 1)
-        static let variant = Column(index: 2)
-        static let revision = Column(index: 3)
-        static let stored = Column(index: 4)
-        static let length = Column(index: 5)
-        static let bodyChecksum = Column(index: 6)
-        static let rowChecksum = Column(index: 7)
-        static let record = Column(index: 8)
-        static let body = Column(index: 9)
-        static let used = Column(index: 10)
+    enum Entry: Int32, Column {
+        case id, urlKey, variant, revision, stored, length, bodyChecksum, rowChecksum, record, body, used
     }
 
     /// The columns that are needed to remove an entry, and the last column of `entriesByUse`.
-    enum Victim {
-        static let id = Column(index: 0)
-        static let length = Column(index: 1)
-        static let used = Column(index: 2)
-    }
+    enum Victim: Int32, Column { case id, length, used }
 
-    enum Usage {
-        static let files = Column(index: 0)
-        static let checksum = Column(index: 1)
-    }
+    enum Usage: Int32, Column { case files, checksum }
 }

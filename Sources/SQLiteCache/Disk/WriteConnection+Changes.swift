@@ -30,7 +30,7 @@ extension WriteConnection {
         defer { records.reset() }
         records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])
         while try records.step() {
-            if let record = EncodedRecord(try records.bytes(.only)), fence.yields(to: record) { return true }
+            if let record = EncodedRecord(try records.bytes()), fence.yields(to: record) { return true }
         }
         return false
     }

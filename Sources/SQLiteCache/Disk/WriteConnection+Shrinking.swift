@@ -119,7 +119,7 @@ extension WriteConnection {
         try copy.execute(Schema.copy(keeping: condition))
         let kept = try copy.statement(Schema.filesOfDraft)
         while try kept.step() {
-            let id = kept.integer(.only)
+            let id = kept.integer()
             // If a file is missing, a lookup will drop its entry.
             guard link(files.settledPath(id), "\(draft.bodies)/\(id)") == 0 || errno == ENOENT else {
                 throw .system("\(draft.bodies) accepts no links")

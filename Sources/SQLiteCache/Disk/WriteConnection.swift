@@ -106,7 +106,7 @@ final class WriteConnection {
         let selection = try database.statement(Schema.lengthOfEntry)
         defer { selection.reset() }
         selection.bind(id, at: 0)
-        return try selection.step() ? selection.integer(.only) : nil
+        return try selection.step() ? selection.integer() : nil
     }
 
     @inline(never)

@@ -87,7 +87,7 @@ final class Database {
         let statement = try statement(sql)
         defer { statement.reset() }
         statement.bind(parameters)
-        return try statement.step() ? statement.integer(.only) : 0
+        return try statement.step() ? statement.integer() : 0
     }
 
     /// The first column of up to 100 rows, as strings.
@@ -95,7 +95,9 @@ final class Database {
         let statement = try statement(sql)
         defer { statement.reset() }
         var texts: [String] = []
-        while texts.count < 100, try statement.step() { texts.append(try statement.text(.only)) }
+        while texts.count < 100, try statement.step() {
+            texts.append(String(decoding: try statement.bytes(), as: UTF8.self))
+        }
         return texts
     }
 
@@ -121,13 +123,11 @@ final class Database {
     fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }
 }
 
-/// A column of a query's result.
-struct Column {
-    let index: Int32
+/// The columns of a query's result, by their indexes.
+protocol Column: RawRepresentable<Int32> {}
 
-    /// The column of a query that has only one.
-    static let only = Column(index: 0)
-}
+/// The column of a query that has only one.
+enum OnlyColumn: Int32, Column { case only }
 
 /// A prepared statement of a database, which finalizes it. Parameters count from 0.
 struct Statement {
@@ -173,21 +173,17 @@ struct Statement {
         }
     }
 
-    func integer(_ column: Column) -> Int64 {
-        sqlite3_column_int64(handle, column.index)
+    func integer(_ column: some Column = OnlyColumn.only) -> Int64 {
+        sqlite3_column_int64(handle, column.rawValue)
     }
 
     /// The bytes of a column, which are valid until the next step or reset.
-    func bytes(_ column: Column) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
-        guard let start = sqlite3_column_blob(handle, column.index) else {
+    func bytes(_ column: some Column = OnlyColumn.only) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
+        guard let start = sqlite3_column_blob(handle, column.rawValue) else {
             if database.isOutOfMemory { throw database.failure(code: SQLITE_NOMEM) }
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.index)))
-    }
-
-    func text(_ column: Column) throws(SQLiteFailure) -> String {
-        String(decoding: try bytes(column), as: UTF8.self)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.rawValue)))
     }
 
     /// Runs a statement whose rows are not needed. It does not copy the bytes.

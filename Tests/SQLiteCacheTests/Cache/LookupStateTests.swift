@@ -51,7 +51,7 @@ struct LookupStateTests {
             for _ in 0..<count {
                 while try selection.step() {
                     if times.isEmpty { #expect(throws: Never.self) { try duringLookup() } }
-                    times.insert(selection.integer(.only))
+                    times.insert(selection.integer())
                 }
             }
             return times
