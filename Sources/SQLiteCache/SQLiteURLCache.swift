@@ -50,7 +50,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         #if !canImport(Darwin)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         #else
-            super.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
+            super.init(__memoryCapacity: 0, diskCapacity: 0, directoryURL: nil)
         #endif
     }
 

@@ -63,7 +63,7 @@ let weather = URL(string: "https://example.com/weather.json").map { JSONResource
 /*:
  In UIKit, a `ListPrefetcher` is the prefetching data source of a table view or a collection view.
  */
-#if canImport(UIKit)
+#if canImport(UIKit) && !os(watchOS)
     import UIKit
 
     @MainActor

@@ -12,14 +12,23 @@ extension stat {
     var st_ctimespec: timespec { st_ctim }
 }
 
-/// With an initialiser more.
-public class URLCache: FoundationNetworking.URLCache, @unchecked Sendable {
+/// With more initialisers. No initialiser of Objective-C is marked as designated there, so all of them are, and the one of
+/// `NSObject` is inherited. The initialiser for Swift is in an extension, so it is not.
+open class URLCache: FoundationNetworking.URLCache, @unchecked Sendable {
+    public init() {
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
     public override init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         super.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: path)
     }
 
-    public init(memoryCapacity: Int, diskCapacity: Int, directory directoryURL: URL? = nil) {
+    public init(__memoryCapacity memoryCapacity: Int, diskCapacity: Int, directoryURL: URL?) {
         super.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directoryURL?.path)
+    }
+
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory directoryURL: URL? = nil) {
+        self.init(__memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directoryURL: directoryURL)
     }
 }
 

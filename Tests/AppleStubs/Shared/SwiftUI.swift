@@ -157,9 +157,10 @@ public struct Button<Label: View>: View {
     public var body: Never { stubBody() }
 }
 
+@MainActor @preconcurrency
 public protocol PreviewProvider {
     associatedtype Previews: View
-    @ViewBuilder @MainActor static var previews: Previews { get }
+    @ViewBuilder @MainActor @preconcurrency static var previews: Previews { get }
 }
 
 public struct ModifiedContent<Content, Modifier> {

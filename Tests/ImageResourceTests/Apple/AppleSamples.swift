@@ -2,10 +2,10 @@
     import Foundation
     import Testing
 
-    #if canImport(UIKit)
+    #if canImport(UIKit) && !os(watchOS)
         import UIKit
         typealias PlatformImageView = UIImageView
-    #else
+    #elseif canImport(AppKit)
         import AppKit
         typealias PlatformImageView = NSImageView
     #endif

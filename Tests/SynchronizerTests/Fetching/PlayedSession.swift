@@ -7,10 +7,6 @@ import HTTPCaching
 final class URLKeyedCache: URLCache, @unchecked Sendable {  // its state is Locked
     private let stored = Locked<(responses: [URL: CachedURLResponse], isLate: Bool)>(([:], false))
 
-    init() {
-        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
-    }
-
     var all: [CachedURLResponse] { stored.withLock { Array($0.responses.values) } }
 
     /// From now on nothing is removed, until this is called again.
@@ -44,7 +40,7 @@ final class URLKeyedCache: URLCache, @unchecked Sendable {  // its state is Lock
 /// Plays Apple's `URLSession` over a fake network: it finds by URL in its cache, does what the policy says, validates by
 /// entity tag, follows redirects, and asks what to store.
 final class PlayedSession: NativeTransport {
-    let cache = URLKeyedCache()
+    let cache = URLKeyedCache(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
     let network = FakeTransport()
     /// As a subclass of the delegate that does not call `super`.
     let bypassesDelegate = Locked(false)

@@ -31,7 +31,8 @@
             }
         }
 
-        /// A GIF of one pixel.
-        private static let pixel = Data(base64Encoded: "R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=") ?? Data()
+        /// A GIF of one pixel. The handler of a stub reads it on any thread.
+        nonisolated private static let pixel =
+            Data(base64Encoded: "R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=") ?? Data()
     }
 #endif

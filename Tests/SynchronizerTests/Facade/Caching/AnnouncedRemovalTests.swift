@@ -14,8 +14,8 @@ struct AnnouncedRemovalTests {
         private let store = FakeStore()
         let handler = Locked<(@Sendable (AnnouncedChange) -> Void)?>(nil)
 
-        init() {
-            super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
+        static func make() -> AnnouncingCache {
+            AnnouncingCache(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         }
 
         func onChange(_ handler: @escaping @Sendable (AnnouncedChange) -> Void) -> @Sendable () -> Void {
@@ -52,7 +52,7 @@ struct AnnouncedRemovalTests {
 
     @Test("an object that is parsed while memory is being emptied is not kept", arguments: [false, true])
     func parsedMeanwhile(isAll: Bool) async throws {
-        let (cache, fetcher) = (AnnouncingCache(), FakeFetcher(nothingStored: true))
+        let (cache, fetcher) = (AnnouncingCache.make(), FakeFetcher(nothingStored: true))
         var configuration = Synchronizer.Configuration(urlCache: cache)
         configuration.time = ManualClock()
         let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
@@ -74,7 +74,7 @@ struct AnnouncedRemovalTests {
 
     @Test("an object whose response was replaced is not kept, and loads still coalesce with one in flight")
     func replaced() async throws {
-        let (cache, fetcher) = (AnnouncingCache(), FakeFetcher(nothingStored: true))
+        let (cache, fetcher) = (AnnouncingCache.make(), FakeFetcher(nothingStored: true))
         var configuration = Synchronizer.Configuration(urlCache: cache)
         configuration.time = ManualClock()
         let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
