@@ -44,7 +44,8 @@ public struct TLSConfiguration: Sendable, Hashable {
 
         package let content: Content
 
-        /// Creates a certificate from a PKCS #12 file.
+        /// Creates a certificate from a PKCS #12 file. Before macOS 15, the Mac imports the certificate and its key into the
+        /// user's default keychain when a server first asks for them.
         /// - Parameters:
         ///   - data: The contents of a `.p12` or `.pfx` file.
         ///   - password: The password that it is encrypted with.

@@ -6,6 +6,7 @@
     struct ServerTrust: Sendable {
         private let tls: TLSConfiguration
         private let pins: [String: Set<String>]
+        private let identity: ClientIdentity?
         /// The queue on which chains are verified. A verification may wait for the network.
         private let queue = DispatchQueue(label: "Synchronizer.trust", qos: .userInitiated, attributes: .concurrent)
 
@@ -19,6 +20,7 @@
         init(_ tls: TLSConfiguration) {
             self.tls = tls
             pins = tls.pinsByHost
+            identity = ClientIdentity(tls.clientCertificate)
         }
 
         /// Whether a challenge is one of TLS. The delegate answers challenges of HTTP.
@@ -29,7 +31,7 @@
 
         func decide(_ challenge: URLAuthenticationChallenge, _ decided: @escaping @Sendable (Decision) -> Void) {
             let space = challenge.protectionSpace
-            guard let trust = space.serverTrust else { return decided(certificateDecision) }
+            guard let trust = space.serverTrust else { return decided(identity?.decision ?? .byDefault) }
             let pins = pins[TLSConfiguration.canonical(space.host)]
             guard pins != nil || tls.additionalAuthorities != nil || !tls.trustsSystemAuthorities else {
                 return decided(.byDefault)
@@ -46,6 +48,8 @@
         private func verify(_ trust: SecTrust, pins: Set<String>?) -> Decision {
             let authorities = CertificateReader.certificates(inPEM: tls.additionalAuthorities ?? "")
                 .compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+            // As on Linux. Otherwise a mistake in the text would show only at the first server that needs it.
+            if tls.additionalAuthorities != nil, authorities.isEmpty { return .refuse(.authoritiesUnusable) }
             if !authorities.isEmpty || !tls.trustsSystemAuthorities {
                 SecTrustSetAnchorCertificates(trust, authorities as CFArray)
                 SecTrustSetAnchorCertificatesOnly(trust, !tls.trustsSystemAuthorities)
@@ -74,22 +78,6 @@
                 certificate(of: trust).map(CertificateReader.isSelfSigned) == true ? .selfSigned : .unknownAuthority
             default: .untrusted
             }
-        }
-
-        private var certificateDecision: Decision {
-            guard case .pkcs12(let data, let password)? = tls.clientCertificate?.content else { return .byDefault }
-            let options = [kSecImportExportPassphrase as String: password] as CFDictionary
-            var items: CFArray?
-            guard SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
-                let item = (items as? [[String: Any]])?.first, let found = item[kSecImportItemIdentity as String]
-            else { return .refuse(.clientCertificateUnusable) }
-            // Swift has no conditional cast to types of Core Foundation.
-            // swift-format-ignore: NeverForceUnwrap
-            let identity = found as! SecIdentity  // Security puts nothing else under kSecImportItemIdentity.
-            let chain = item[kSecImportItemCertChain as String] as? [Any]
-            return .use(
-                URLCredential(
-                    identity: identity, certificates: chain.map { Array($0.dropFirst()) }, persistence: .forSession))
         }
     }
 #endif

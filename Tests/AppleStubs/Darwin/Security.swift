@@ -21,6 +21,7 @@ public let errSecCertificateNotValidYet: OSStatus = -67819
 public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecNotTrusted: OSStatus = -67843
 public let kSecImportExportPassphrase: CFString = "passphrase"
+public let kSecImportToMemoryOnly: CFString = "memory"
 public let kSecImportItemIdentity: CFString = "identity"
 public let kSecImportItemCertChain: CFString = "chain"
 

@@ -9,9 +9,10 @@
         private let intervals = Locked<[Int: OSSignpostIntervalState]>([:])
 
         /// An observer that emits signposts and forwards events, if the program is being recorded; otherwise the other observer
-        /// alone, which costs nothing.
+        /// alone, which costs nothing. A recording that starts later shows nothing.
         static func observer(before next: (any SynchronizerObserver)?) -> (any SynchronizerObserver)? {
-            let signposter = OSSignposter(subsystem: "Synchronizer", category: "Loads")
+            // This category is enabled only while a tool such as Instruments records. Others are always enabled.
+            let signposter = OSSignposter(subsystem: "Synchronizer", category: .dynamicTracing)
             return signposter.isEnabled ? Signposts(signposter, before: next) : next
         }
 
