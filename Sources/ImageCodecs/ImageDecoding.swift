@@ -25,8 +25,8 @@ public enum ImageDecoding {
     }
 
     // Calculations with these numbers don't overflow.
-    static func bounded(pixels: Int) -> Int { min(max(pixels, 0), 1 << 32) }
-    static func bounded(bytes: Int) -> Int { min(max(bytes, 0), 1 << 48) }
+    static func bounded(pixels: Int) -> Int { min(max(pixels, 0), Int(clamping: Int64(1) << 32)) }
+    static func bounded(bytes: Int) -> Int { min(max(bytes, 0), Int(clamping: Int64(1) << 48)) }
 
     private static let limits = Locked((pixels: 100_000_000, bytes: standardBudget))
 

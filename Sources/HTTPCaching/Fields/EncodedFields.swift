@@ -8,7 +8,7 @@ package struct EncodedFields: Sendable {
         for line in fields.lines {
             for text in [line.name, line.value] {
                 withUnsafeBytes(of: UInt32(clamping: text.utf8.count).littleEndian) { bytes += $0 }
-                bytes += text.utf8.prefix(Int(UInt32.max))
+                bytes += text.utf8.prefix(Int(clamping: UInt32.max))
             }
         }
         self.bytes = bytes[...]
@@ -48,8 +48,8 @@ package struct EncodedFields: Sendable {
 
     private static func takeText(_ rest: inout UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         guard rest.count >= 4 else { return nil }
-        let length = Int(UInt32(littleEndian: UnsafeRawBufferPointer(rest).loadUnaligned(as: UInt32.self)))
-        guard length <= rest.count - 4 else { return nil }
+        let word = UInt32(littleEndian: UnsafeRawBufferPointer(rest).loadUnaligned(as: UInt32.self))
+        guard let length = Int(exactly: word), length <= rest.count - 4 else { return nil }
         defer { rest = UnsafeBufferPointer(rebasing: rest[(4 + length)...]) }
         return UnsafeBufferPointer(rebasing: rest[4..<4 + length])
     }

@@ -115,7 +115,7 @@ extension HTTPDate {
     /// Seconds since 1970, limited to the years 0 to 9999: a corrupt cache can contain any number.
     private static func bounded(_ date: Date) -> TimeInterval {
         let seconds = date.timeIntervalSince1970
-        return seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799)
+        return seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200.0), 253_402_300_799.0)
     }
 
     private static func day(of date: Date) -> Int { Int((bounded(date) / 86_400).rounded(.down)) }

@@ -27,19 +27,21 @@ struct ByteReader {
         return Int(bytes[offset + 2]) << 16 | Int(bytes[offset + 1]) << 8 | Int(bytes[offset])
     }
 
-    func big32(_ offset: Int) -> Int? {
+    func bigWord(_ offset: Int) -> UInt32? {
         guard has(4, at: offset) else { return nil }
-        return Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        return UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    func little32(_ offset: Int) -> Int? {
-        guard has(4, at: offset) else { return nil }
-        return Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
-    }
+    func littleWord(_ offset: Int) -> UInt32? { bigWord(offset)?.byteSwapped }
+
+    // A number that `Int` can't represent is nil. On a Watch, `Int` has 32 bits.
+    func big32(_ offset: Int) -> Int? { bigWord(offset).flatMap(Int.init(exactly:)) }
+
+    func little32(_ offset: Int) -> Int? { littleWord(offset).flatMap(Int.init(exactly:)) }
 
     func big64(_ offset: Int) -> Int? {
-        guard let high = big32(offset), let low = big32(offset + 4), high < 0x8000_0000 else { return nil }
-        return high << 32 | low
+        guard let high = bigWord(offset), let low = bigWord(offset + 4) else { return nil }
+        return Int(exactly: UInt64(high) << 32 | UInt64(low))
     }
 
     /// Whether an ASCII text begins at an offset.

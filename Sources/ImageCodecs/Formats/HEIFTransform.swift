@@ -57,7 +57,7 @@ struct HEIFTransform {
 
     /// A signed numerator and an unsigned denominator of four bytes each.
     private static func fraction(_ box: ByteReader, at offset: Int) -> Double? {
-        guard let above = box.big32(offset), let below = box.big32(offset + 4), below > 0 else { return nil }
-        return Double(Int32(truncatingIfNeeded: above)) / Double(below)
+        guard let above = box.bigWord(offset), let below = box.bigWord(offset + 4), below > 0 else { return nil }
+        return Double(Int32(bitPattern: above)) / Double(below)
     }
 }

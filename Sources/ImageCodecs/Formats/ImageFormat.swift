@@ -32,7 +32,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     init?(_ bytes: ByteReader) {
         if bytes.big16(0) == 0xFFD8, bytes.byte(2) == 0xFF {
             self = .jpeg
-        } else if bytes.big32(0) == 0x8950_4E47, bytes.big32(4) == 0x0D0A_1A0A {
+        } else if bytes.bigWord(0) == 0x8950_4E47, bytes.bigWord(4) == 0x0D0A_1A0A {
             self = .png
         } else if bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0) {
             self = .gif

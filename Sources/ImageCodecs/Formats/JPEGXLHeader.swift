@@ -37,7 +37,7 @@ enum JPEGXLHeader {
 
     private static func width(of height: Int, ratio: Int) -> Int? {
         let (part, whole) = [(1, 1), (1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)][ratio]
-        return height * part / whole
+        return Int(exactly: Int64(height) * Int64(part) / Int64(whole))
     }
 
     /// The metadata begin with the flags `all_default` and `extra_fields`. The orientation follows only if they are 0 and 1.

@@ -34,7 +34,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     /// The next chunk; nil if its content is not complete.
     mutating func next() -> Chunk? {
-        guard let length = bytes.big32(offset), length <= 0x7FFF_FFFF, bytes.has(length + 8, at: offset),
+        guard let length = bytes.big32(offset), length <= 0x7FFF_FFFF, bytes.has(length, at: offset + 8),
             let header = bytes.part(from: offset, count: 8), let content = bytes.part(from: offset + 8, count: length)
         else { return nil }
         let range = offset + 8..<offset + 8 + length

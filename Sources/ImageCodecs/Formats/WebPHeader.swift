@@ -43,7 +43,7 @@ enum WebPHeader {
 
     /// Whether bytes are missing at the end. The padding byte of the last chunk may be missing.
     static func isTruncated(_ bytes: ByteReader) -> Bool {
-        bytes.little32(4).map { $0 + 8 > bytes.count + 1 } ?? true
+        bytes.little32(4).map { $0 > bytes.count - 7 } ?? true
     }
 
     static func isAnimated(_ bytes: ByteReader) -> Bool {
@@ -76,8 +76,8 @@ enum WebPHeader {
 
     /// The signature, then 14 bits each for width - 1 and height - 1 (RFC 9649 §3.4).
     private static func lossless(_ bytes: ByteReader) -> HeaderFacts? {
-        guard bytes.byte(20) == 0x2F, let bits = bytes.little32(21) else { return nil }
-        return HeaderFacts(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
+        guard bytes.byte(20) == 0x2F, let bits = bytes.littleWord(21) else { return nil }
+        return HeaderFacts(width: Int(bits & 0x3FFF) + 1, height: Int(bits >> 14 & 0x3FFF) + 1)
     }
 
     /// The start code of a key frame, then 14 bits each for width and height, each with 2 bits of scale (RFC 6386 §9.1).
@@ -112,7 +112,8 @@ struct RIFFChunks: Sequence, IteratorProtocol {
         guard let length = bytes.little32(offset + 4) else { return nil }
         guard let content = bytes.part(from: offset + 8, count: length) else { return nil }
         let range = offset + 8..<offset + 8 + content.count
-        offset += 8 + length + length & 1
+        // The sum may overflow if the chunk is cut short, and then it is the last one.
+        offset = content.count < length ? bytes.count : offset + 8 + length + length & 1
         return Chunk(name: String(decoding: name.bytes, as: UTF8.self), content: content, range: range)
     }
 }

@@ -15,7 +15,7 @@
             self.init(
                 durations: durations,
                 loopCount: GIFFile.loopCount(of: data) ?? AnimationProperties.loops(file.fileProperties),
-                byteCount: data.count + file.uprightSize.bytes
+                byteCount: Int(clamping: Int64(data.count) + Int64(file.uprightSize.bytes))
             ) {
                 { PlatformImage.make(try file.picture(at: first + $0, sizing: sizing), scale: sizing.scale) }
             }

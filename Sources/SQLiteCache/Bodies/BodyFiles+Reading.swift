@@ -47,7 +47,7 @@ extension BodyFiles {
             let opened = BodyFile(descriptor: file, at: paths, count: body.length, checksum: body.checksum)
             var status = stat()
             guard fstat(file, &status) == 0 else { return .unreadable }
-            guard status.isRegularFile, Int(status.st_size) == body.length else { return .corrupt }
+            guard status.isRegularFile, status.st_size == body.length else { return .corrupt }
             guard let checksum = Descriptor.checksum(of: 0..<body.length, in: file) else { return .unreadable }
             return checksum.value == body.checksum ? .complete(opened) : .corrupt
         }

@@ -134,7 +134,7 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
         wholeLength = kept.response.part?.completeLength
         (place, name, descriptor) = (kept.place, kept.name, file)
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
-        reserved = Int(status.st_size)
+        reserved = Int(clamping: status.st_size)
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         // After bytes that are no checkpoint, later checkpoints would not count.
         if record >= 0 { ftruncate(record, off_t(kept.recordLength)) }
@@ -193,7 +193,7 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
         guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
         var status = stat()
-        guard fstat(record, &status) == 0, FileSizeLimit.allows(Int(status.st_size) + bytes.count) else { return }
+        guard fstat(record, &status) == 0, FileSizeLimit.allows(status.st_size + off_t(bytes.count)) else { return }
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count {
             checkpointed = count
         } else {

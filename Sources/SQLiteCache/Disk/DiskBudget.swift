@@ -50,9 +50,9 @@ struct DiskUsage {
     /// Limits the numbers to plausible ones, because a corrupt database may contain any.
     init(pageSize: Int64, pages: Int64, freePages: Int64, files: Int64) {
         self.pageSize = max(512, min(pageSize, 65_536))
-        self.pages = max(0, min(pages, 1 << 32))
+        self.pages = max(0, min(pages, Int64(1) << 32))
         self.freePages = max(0, min(freePages, self.pages))
-        self.files = max(0, min(files, 1 << 48))
+        self.files = max(0, min(files, Int64(1) << 48))
     }
 
     /// The bytes in use of the database.

@@ -150,7 +150,8 @@ final class ReadConnection: @unchecked Sendable {  // only one thread at a time 
 
     /// The bytes of all body files.
     func bodyFileBytes() throws(SQLiteFailure) -> Int64 {
-        max(0, min(try inOneState { () throws(SQLiteFailure) in try database.integer(Schema.fileBytes) }, 1 << 48))
+        let bytes = try inOneState { () throws(SQLiteFailure) in try database.integer(Schema.fileBytes) }
+        return max(0, min(bytes, Int64(1) << 48))
     }
 
     /// The body of an entry that is in the database.

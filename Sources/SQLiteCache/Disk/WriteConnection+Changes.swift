@@ -175,7 +175,7 @@ extension WriteConnection {
         for entry in try victims(Schema.victimsOfURL, parameters: [objects]).map(\.id).filter({ $0 != id }) + [id] {
             guard let length = try removeAlone(entry) else { continue }
             removed.ids.append(entry)
-            removed.bytes += 512 + max(0, min(length, 1 << 32))
+            removed.bytes += 512 + max(0, min(length, Int64(1) << 32))
         }
         return removed
     }

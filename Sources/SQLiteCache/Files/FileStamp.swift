@@ -9,7 +9,7 @@ struct FileStamp: Hashable, Sendable {
     let changed: Int64
 
     init(_ status: stat) {
-        length = Int(status.st_size)
+        length = Int(clamping: status.st_size)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
         changed = FileStamp.nanoseconds(status.changeTime)

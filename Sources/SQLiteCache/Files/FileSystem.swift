@@ -143,9 +143,11 @@ extension FileSystem {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0, status.isRegularFile, Int(status.st_size) <= limit else { return nil }
-        var data = Data(capacity: Int(status.st_size))
-        let isWhole = Descriptor.read(0..<Int(status.st_size), of: file) { data.append(contentsOf: $0) }
+        guard fstat(file, &status) == 0, status.isRegularFile, status.st_size <= limit,
+            let length = Int(exactly: status.st_size)
+        else { return nil }
+        var data = Data(capacity: length)
+        let isWhole = Descriptor.read(0..<length, of: file) { data.append(contentsOf: $0) }
         return isWhole ? data : nil
     }
 }

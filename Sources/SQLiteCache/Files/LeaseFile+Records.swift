@@ -55,27 +55,27 @@ extension LeaseFile {
     }
 
     /// The position of the lock of a token. It is beyond the end of the file: a lock needs no bytes in the file.
-    static func lock(ofToken token: UInt64, in slot: Int) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+    static func lock(ofToken token: UInt64, in slot: Int) -> off_t { 1 << 40 + off_t(slot * 8 + Int(token % 8)) }
 
     /// The position of the lock of a mark.
-    static func lock(ofMarkAt position: Int) -> Int { 1 << 41 + position }
+    static func lock(ofMarkAt position: Int) -> off_t { 1 << 41 + off_t(position) }
 
     /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
     @discardableResult
-    func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
+    func set(_ type: Int32, at position: off_t, of file: Int32) -> Bool {
         Self.control(file, command: commands.set, type: type, at: position) != nil
     }
 
     /// Whether another process has the lock, or another instance (on Linux).
-    func isLocked(_ position: Int, of file: Int32) -> Bool {
+    func isLocked(_ position: off_t, of file: Int32) -> Bool {
         Self.control(file, command: commands.get, type: F_WRLCK, at: position)
             .map { Int32($0.l_type) != F_UNLCK } ?? false
     }
 
-    static func control(_ file: Int32, command: Int32, type: Int32, at position: Int) -> flock? {
+    static func control(_ file: Int32, command: Int32, type: Int32, at position: off_t) -> flock? {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
-        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        (lock.l_start, lock.l_len) = (position, 1)
         return fcntl(file, command, &lock) == 0 ? lock : nil
     }
 }

@@ -10,7 +10,7 @@ enum FileSizeLimit {
     #endif
 
     /// Whether a file may have this length; if not, sets `errno`.
-    static func allows(_ length: Int) -> Bool {
+    static func allows(_ length: some BinaryInteger) -> Bool {
         var limit = rlimit()
         if getrlimit(resource, &limit) != 0 || length <= limit.rlim_cur { return true }
         errno = EFBIG

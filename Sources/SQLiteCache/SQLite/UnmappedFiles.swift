@@ -112,7 +112,7 @@ enum UnmappedFiles {
             copy.pointee.iVersion = 1
             copy.pointee.xWrite = { file, bytes, count, offset in
                 guard let write = file?.pointee.pMethods.successor().pointee.xWrite else { return SQLITE_IOERR }
-                guard FileSizeLimit.allows(Int(offset) + Int(count)) else { return UnmappedFiles.cannotWrite }
+                guard FileSizeLimit.allows(offset + Int64(count)) else { return UnmappedFiles.cannotWrite }
                 let code = write(file, bytes, count, offset)
                 return code == SQLITE_FULL ? UnmappedFiles.noSpace : code
             }

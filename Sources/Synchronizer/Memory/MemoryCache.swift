@@ -67,10 +67,12 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// The most that a value counts, so that no sum of costs overflows.
-    private static var maximumCost: Int { .max >> 24 }
+    /// The most that a value counts.
+    private static var maximumCost: Int { .max / 4 }
 
     private let limits: Limits
+    /// The cost at which the cache is purged. With one more value, the sum of costs does not overflow.
+    private var maximumSum: Int { min(limits.cost, .max - Self.maximumCost) }
     let state: Locked<State>
 
     /// - Parameter group: the group of a key, for ``removeGroup(_:besides:where:)``.
@@ -104,8 +106,8 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
             state.remove(key)
             guard !isTooLarge, limits.count > 0 else { return }
             state.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
-            if state.cost > limits.cost { state.purge(toCost: limits.preferredCost, count: limits.count) }
-            state.purge(toCost: limits.cost, count: limits.count)
+            if state.cost > maximumSum { state.purge(toCost: limits.preferredCost, count: limits.count) }
+            state.purge(toCost: maximumSum, count: limits.count)
         }
     }
 

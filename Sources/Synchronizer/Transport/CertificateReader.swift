@@ -52,7 +52,8 @@ enum CertificateReader {
         if length >= 0x80 {
             let count = length & 0x7F
             guard (1...4).contains(count), bytes.endIndex - start >= count else { return nil }
-            length = bytes[start..<(start + count)].reduce(0) { $0 << 8 | Int($1) }
+            let word = bytes[start..<(start + count)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            length = Int(clamping: word)
             start += count
         }
         guard length <= bytes.endIndex - start else { return nil }
