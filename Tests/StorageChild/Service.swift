@@ -207,10 +207,12 @@ struct Service {
     func checkShortages() {
         _ = fill(0..<1, size: 96 << 20, version: 1)
         _ = fill(1..<30, size: 40_000, version: 1)
-        let used = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").first
-        for (kind, value) in [
-            (Kind.descriptors, 3), (.addressSpace, (used.flatMap { Int($0) } ?? 0) * 4096 + 40 << 20),
-        ] {
+        var shortages = [(Kind.descriptors, 3)]
+        #if os(Linux)  // macOS does not limit the address space
+            let used = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").first
+            shortages.append((.addressSpace, (used.flatMap { Int($0) } ?? 0) * 4096 + 40 << 20))
+        #endif
+        for (kind, value) in shortages {
             guard limit(kind, value) == 0 else { fail("setrlimit") }
             let found = perform("check", [0, 30])
             guard limit(kind, 0) == 0 else { fail("setrlimit") }

@@ -1,8 +1,8 @@
 #if canImport(AppKit) && !canImport(UIKit)
     import AppKit
 
-    // This package creates an image once, from decoded pixels, and never changes it. AppKit declares the same conformance
-    // since macOS 14.
+    // This package creates an image once, from decoded pixels, and never changes it. The SDK of macOS 14 says that `NSImage` is
+    // not `Sendable`, and later SDKs say that it is. This conformance compiles with all of them, at most with a warning.
     extension NSImage: @unchecked @retroactive Sendable {}
 
     extension NSImage {
@@ -14,7 +14,8 @@
 
         /// The bytes that the pixels take in memory.
         var decodedByteCount: Int {
-            representations.reduce(0) { $0 + $1.pixelsWide * $1.pixelsHigh * 4 }
+            cgImage(forProposedRect: nil, context: nil, hints: nil).map(\.byteCount)
+                ?? representations.reduce(0) { $0 + $1.pixelsWide * $1.pixelsHigh * 4 }
         }
     }
 #endif

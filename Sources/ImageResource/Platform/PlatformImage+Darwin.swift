@@ -11,4 +11,9 @@
             return make(try file.picture(at: file.primary, sizing: sizing), scale: sizing.scale)
         }
     }
+
+    extension CGImage {
+        /// The bytes that the pixels take in memory. There may be more than four for each: of 16 bits, for example.
+        var byteCount: Int { bytesPerRow * height }
+    }
 #endif

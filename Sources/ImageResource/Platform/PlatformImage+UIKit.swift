@@ -8,7 +8,7 @@
 
         /// The bytes that the pixels take in memory.
         var decodedByteCount: Int {
-            cgImage.map { $0.bytesPerRow * $0.height } ?? Int(size.width * scale * size.height * scale) * 4
+            cgImage.map(\.byteCount) ?? Int(min(size.width * scale * size.height * scale * 4, 1e9))
         }
     }
 #endif
