@@ -12,7 +12,8 @@ public enum ImageDecoding {
     }
 
     /// The bytes that all decodes in flight may take together, for their pictures and for the decoders' working memory. The
-    /// default is an eighth of the machine's memory, at least 128 MB and at most 1 GB. Values are clamped to 0...2⁴⁸.
+    /// default is an eighth of the machine's memory, at least 128 MB and at most 1 GB. On Apple's systems, it is also at most a
+    /// quarter of the memory that the system grants to the process, and may be less than 128 MB. Values are clamped to 0...2⁴⁸.
     ///
     /// A decode waits while too little is left. An image whose picture alone would exceed the budget is decoded at a
     /// smaller size. If the decoder's working memory exceeds it, the decode fails with
@@ -29,9 +30,4 @@ public enum ImageDecoding {
     static func bounded(bytes: Int) -> Int { min(max(bytes, 0), Int(clamping: Int64(1) << 48)) }
 
     private static let limits = Locked((pixels: 100_000_000, bytes: standardBudget))
-
-    private static var standardBudget: Int {
-        let eighth = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
-        return min(max(eighth, 128 << 20), 1 << 30)
-    }
 }

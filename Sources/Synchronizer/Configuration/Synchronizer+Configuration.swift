@@ -103,11 +103,13 @@ extension Synchronizer {
         /// the guide “Offline” lists the failures. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
-        /// The maximum size of the parsed objects in memory, in bytes; beyond it the least recently used are evicted.
-        public var memoryCapacity = 256 << 20
+        /// The maximum size of the parsed objects in memory, in bytes; beyond it the least recently used are evicted. The default
+        /// is 256 MB, on Apple's systems at most an eighth of the memory that the system grants to the process.
+        public var memoryCapacity = Self.defaultMemoryCapacity
 
-        /// The size in bytes to which parsed objects are evicted when ``memoryCapacity`` is exceeded.
-        public var preferredMemoryUsage = 160 << 20
+        /// The size in bytes to which parsed objects are evicted when ``memoryCapacity`` is exceeded. The default is five eighths
+        /// of the default of ``memoryCapacity``.
+        public var preferredMemoryUsage = Self.defaultMemoryCapacity / 8 * 5
 
         /// The maximum number of parsed objects in memory.
         public var memoryCountLimit = Int.max

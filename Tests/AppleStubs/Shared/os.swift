@@ -1,5 +1,8 @@
 // What Synchronizer uses of the module `os`, with the signatures that it has there.
 
+/// Not on a Mac.
+public func os_proc_available_memory() -> Int { 0 }
+
 public struct OSSignpostID: Sendable {}
 
 public final class OSSignpostIntervalState {}

@@ -28,6 +28,13 @@ public func UIGraphicsPushContext(_ context: CGContext) {}
 public func UIGraphicsPopContext() {}
 
 @MainActor
+open class UIApplication {
+    nonisolated public class var didReceiveMemoryWarningNotification: NSNotification.Name {
+        NSNotification.Name("UIApplicationDidReceiveMemoryWarningNotification")
+    }
+}
+
+@MainActor
 open class UITraitCollection {
     public var displayScale: CGFloat { 3 }
 }
