@@ -41,25 +41,30 @@ extension ConnectionPool {
 
     /// Call it when a new connection to a peer can be used. `settle` then starts the transfers that wait for it, because this runs
     /// in a callback, which must not call libcurl.
-    func connected(to peer: String) {
-        attempts[peer] = .connected
+    func connected(to peer: String) { restarts[peer] = .max }
+
+    /// Call it when libcurl has ended a transfer. If it leaves a stream of HTTP/2, one of the waiting transfers can have it. If it has
+    /// got no connection, one of them makes one, even if many such transfers end at a time.
+    func leaveConnection(_ transfer: Transfer) {
+        let (peer, count) = (transfer.exchange.peer, restarts[transfer.exchange.peer] ?? 0)
+        guard transfer.exchange.isSecure, count < .max else { return }
+        if !transfer.hasConnection {
+            restarts[peer] = max(1, count)
+        } else if multiplexes(peer) {
+            restarts[peer] = count + 1
+        }
     }
 
-    /// Call it when a transfer has ended without a connection. If many end at a time, `settle` looks for waiting transfers once.
-    func connectionFailed(to peer: String) {
-        if attempts[peer] == nil { attempts[peer] = .failed }
-    }
-
-    /// Starts the transfers again that wait in libcurl for a connection to a peer: all of them if there is one, or else the first,
-    /// which makes one.
+    /// Starts so many of the transfers again that wait in libcurl for a connection to a peer.
     ///
     /// While a connection is being made, libcurl does not know whether it will be one of HTTP/2, which others can share. So they
-    /// wait. libcurl itself would start one of them only if something happens to another transfer, and then the one that has
-    /// waited longest, whatever its host is. So a host that does not answer would hold up all others.
-    func restart(_ peer: String, after attempt: Attempt) {
-        let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl }
+    /// wait. Others wait for a free stream. libcurl itself would start one or two of them only if something happens to another
+    /// transfer, and then those that have waited longest, whatever their host is. So a host that does not answer would hold up all
+    /// others.
+    func restart(_ count: Int, at peer: String) {
+        let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl && !$0.isHeldBack }
             .sorted { $0.task.identifier < $1.task.identifier }
-        for transfer in waiting.prefix(attempt == .connected ? waiting.count : 1) {
+        for transfer in waiting.prefix(count) {
             curl_multi_remove_handle(multi, transfer.easy)
             send(transfer)
         }

@@ -30,11 +30,8 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     var ownSockets: Set<Int32> = []
     var tunnels = OpenTunnels()
     private var multiplexed: [String] = []
-    /// What has become of a new connection for which other transfers may wait in libcurl.
-    enum Attempt { case connected, failed }
-
-    /// The last attempt to connect to each peer, until `settle` starts the transfers that wait for it.
-    var attempts: [String: Attempt] = [:]
+    /// How many of the transfers that wait in libcurl for a connection to each peer `settle` starts again.
+    var restarts: [String: Int] = [:]
     /// Tasks with events for their delegates.
     private var outbox: [any TransferClient] = []
     /// Transfers that have gathered bytes in this iteration.
@@ -127,7 +124,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
         stopBlocking(transfer)
-        if transfer.exchange.isSecure, !transfer.hasConnection { connectionFailed(to: transfer.exchange.peer) }
+        leaveConnection(transfer)
         slots.release(transfer.exchange.peer, isAlone: transfer.exchange.isAlone)
         startWaiting(transfer.exchange.peer)
         if active.isEmpty { scheduleClosing() }
@@ -172,7 +169,7 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
             }
         }
         while let peer = multiplexed.popLast() { startWaiting(peer) }
-        while let (peer, attempt) = attempts.popFirst() { restart(peer, after: attempt) }
+        while let (peer, count) = restarts.popFirst() { restart(count, at: peer) }
         pauseBlocked()
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
         gathering = []
