@@ -1,5 +1,6 @@
 // libcurl for Swift, which imports neither variadic functions nor `setjmp`: one function for each kind of argument.
 #pragma once
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -260,11 +261,16 @@ static inline int synchronizer_port(const struct sockaddr_storage *address) {
     default: return 0;
     }
 }
-/// The ports of a TCP connection. The peer's is 0 if the peer has reset the connection.
-static inline void synchronizer_ports(int socket, int *peer, int *own) {
+/// The ports of a TCP connection, and the address of its peer, for which there must be room for `INET6_ADDRSTRLEN` bytes. The peer's
+/// port is 0, and its address is empty, if the peer has reset the connection.
+static inline void synchronizer_ports(int socket, int *peer, int *own, char *peer_address) {
     struct sockaddr_storage address = {0};
     socklen_t size = sizeof(address);
-    *peer = getpeername(socket, (struct sockaddr *)&address, &size) == 0 ? synchronizer_port(&address) : 0;
+    bool has_peer = getpeername(socket, (struct sockaddr *)&address, &size) == 0;
+    *peer = has_peer ? synchronizer_port(&address) : 0;
+    const void *bytes = address.ss_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&address)->sin6_addr
+                                                      : (const void *)&((const struct sockaddr_in *)&address)->sin_addr;
+    if (!has_peer || !inet_ntop(address.ss_family, bytes, peer_address, INET6_ADDRSTRLEN)) *peer_address = 0;
     size = sizeof(address);
     *own = getsockname(socket, (struct sockaddr *)&address, &size) == 0 ? synchronizer_port(&address) : 0;
 }

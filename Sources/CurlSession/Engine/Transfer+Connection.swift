@@ -217,15 +217,17 @@ extension Transfer {
     }
 }
 
-/// The ports of a TCP connection. They identify it before libcurl reports its socket: if the server closes a connection at once,
-/// libcurl never does.
+/// The ports of a TCP connection, and the address of its peer. They identify the connection before libcurl reports its socket: if the
+/// server closes a connection at once, libcurl never does.
 struct ConnectionPorts {
+    /// As text.
+    var address = ""
     var peer: Int32 = 0
     var own: Int32 = 0
 
-    /// Whether the socket with these ports is that of this connection.
+    /// Whether the socket with these ports is that of this connection. Connections to different peers can have the same ports.
     func matches(_ socket: ConnectionPorts) -> Bool {
-        own == socket.own && (peer == socket.peer || socket.peer == 0)
+        own == socket.own && (socket.peer == 0 || peer == socket.peer && address == socket.address)
     }
 }
 
@@ -233,6 +235,10 @@ extension ConnectionPorts {
     /// - Postcondition: `peer` is 0 if the peer has reset the connection.
     init(of socket: Int32) {
         self.init()
-        synchronizer_ports(socket, &peer, &own)
+        address = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+            guard let start = text.baseAddress else { return "" }
+            synchronizer_ports(socket, &peer, &own, start)
+            return String(cString: start)
+        }
     }
 }

@@ -146,8 +146,9 @@ private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
     return transfer.lookup.findMissing(in: transfer.exchange.namesToLookUp) == nil ? 0 : 1
 }
 
-private let requestCallback: synchronizer_curl_request = { context, _, _, peer, own in
-    let isAllowed = transfer(context)?.beginSending(on: ConnectionPorts(peer: peer, own: own)) == true
+private let requestCallback: synchronizer_curl_request = { context, address, _, peer, own in
+    let ports = ConnectionPorts(address: address.map { String(cString: $0) } ?? "", peer: peer, own: own)
+    let isAllowed = transfer(context)?.beginSending(on: ports) == true
     return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 

@@ -141,4 +141,15 @@ import Testing
         await bench.recorder.waitForEnds(40)
         close(connection)
     }
+
+    @Test func `connections to two addresses that have the same ports are told apart`() throws {
+        let listener = try Descriptor.listening()
+        let socket = Descriptor.connected(to: Descriptor.port(of: listener))
+        defer { for descriptor in [listener, socket] { close(descriptor) } }
+        let ports = ConnectionPorts(of: socket)
+        #expect(ports.address == "127.0.0.1" && ports.peer == Descriptor.port(of: listener))
+        let other = ConnectionPorts(address: "127.0.0.2", peer: ports.peer, own: ports.own)
+        let reset = ConnectionPorts(own: ports.own)
+        #expect(ports.matches(ports) && !ports.matches(other) && ports.matches(reset))
+    }
 }
