@@ -147,7 +147,10 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     private func runIteration() -> Bool {
         iterations += 1
         now = clock.now()
-        for command in takeCommands() { command() }
+        let commands = takeCommands()
+        // A command may cancel a transfer, on which the end of another one depends that is not settled yet.
+        if !commands.isEmpty { settle() }
+        for command in commands { command() }
         work()
         guard !inbox.withLock({ $0.isStopped }) else { return false }
         let patience = hasWork() ? 0 : timeToSleep()

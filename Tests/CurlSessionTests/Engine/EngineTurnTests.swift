@@ -67,4 +67,57 @@ import Testing
         #expect(steps.map(\.name) == ["first", "second", "third", "fourth"])
         #expect(Set(steps.map(\.thread)).count == 1)
     }
+
+    /// Watches a socket.
+    private final class Handler: EventHandler {
+        let engine: Engine
+        let record: Record
+        let timer = UInt64.max
+        let deadline = UInt64.max
+        var isTimed = false
+        var isTouched = false
+
+        init(_ engine: Engine, _ record: Record, socket: Int32) {
+            (self.engine, self.record) = (engine, record)
+            engine.withSockets { table, epoll in
+                table[socket].handler = self
+                epoll.watch(socket, from: 0, to: Epoll.input)
+            }
+        }
+
+        func timerFired() {}
+        func deadlinePassed() {}
+        func settle() { record.add("settled") }
+
+        func handle(_: UInt32, on socket: Int32) {
+            record.add("event")
+            engine.touch(self)
+            engine.withSockets { table, epoll in
+                epoll.watch(socket, from: Epoll.input, to: 0)
+                table[socket] = SocketTable.Entry()
+            }
+        }
+    }
+
+    /// Whether a small response is complete may depend on a large one, whose task another thread cancels.
+    @Test func `what an event has changed is settled before the next command`() async throws {
+        let (timed, record) = (TimedEngine(), Record())
+        let engine = timed.engine
+        var pair: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+        defer { for descriptor in pair { close(descriptor) } }
+        let (own, other) = (pair[0], pair[1])
+        await withCheckedContinuation { continuation in
+            engine.perform {
+                _ = Handler(engine, record, socket: own)
+                _ = send(other, "x", 1, 0)
+                engine.perform {
+                    record.add("command")
+                    continuation.resume()
+                }
+            }
+        }
+        await timed.settle()
+        #expect(record.steps.withLock { $0.map(\.name) } == ["event", "settled", "command"])
+    }
 }
