@@ -41,14 +41,38 @@ extension ConnectionPool {
 }
 
 /// While a large response fills its buffer, these versions also lose the error with which a server has ended another response
-/// on the connection (RFC 9113 §5.4.2). So new requests get connections of their own. If another response has neither a length
-/// nor a coding, nobody knows whether it is complete. With `refusesUncertainEnds`, the task of a small `GET` then fails.
+/// on the connection (RFC 9113 §5.4.2). So new requests get connections of their own, up to the limit for their host. If another
+/// response has neither a length nor a coding, nobody knows whether it is complete. With `refusesUncertainEnds`, the task of a
+/// small `GET` then fails. The next request for the same URL waits for a connection of its own.
 extension ConnectionPool {
-    /// Whether a new request to a peer needs a new connection.
-    func hasLargeResponse(from peer: String) -> Bool {
+    /// Whether a request needs a new connection. At the limit, it shares one, because large responses may take minutes.
+    func mustAvoidLarge(_ transfer: Transfer) -> Bool {
+        guard hasLargeResponse(from: transfer.exchange.peer) else { return false }
+        return uncertain.contains(transfer.exchange.target)
+            || connections(beside: transfer) < options.connectionsPerHost
+    }
+
+    private func hasLargeResponse(from peer: String) -> Bool {
         CurlVersion.overlooksEnds && multiplexes(peer)
             && active.values.contains { $0.isLarge && $0.exchange.peer == peer }
     }
+
+    /// The number of connections that other transfers to the same peer use, or are about to make.
+    private func connections(beside transfer: Transfer) -> Int {
+        let others = active.values.filter { $0 !== transfer && $0.exchange.peer == transfer.exchange.peer }
+        let coming = others.filter { $0.socket < 0 && ($0.avoidsLarge || $0.exchange.isAlone) }
+        return Set(others.map(\.socket).filter { $0 >= 0 }).count + coming.count
+    }
+
+    /// Notes whether the end of a response is uncertain.
+    func noteEnd(of transfer: Transfer, isUncertain: Bool) {
+        guard isUncertain else { return _ = uncertain.remove(transfer.exchange.target) }
+        if uncertain.count >= Self.maximumUncertain { uncertain = [] }
+        uncertain.insert(transfer.exchange.target)
+    }
+
+    /// A request that is forgotten may fail once more.
+    private static var maximumUncertain: Int { 1000 }
 
     fileprivate func hasLargeResponse(beside transfer: Transfer) -> Bool {
         active.values.contains { $0.isLarge && shareConnection(transfer, $0) }
@@ -57,7 +81,7 @@ extension ConnectionPool {
 
 extension Transfer {
     /// Whether the response can fill libcurl's buffer.
-    fileprivate var isLarge: Bool {
+    var isLarge: Bool {
         guard case .multiplexed = connection else { return false }
         return receivedOfBody >= largeBody - min(largeBody, body.remaining)  // a server may claim any length
     }

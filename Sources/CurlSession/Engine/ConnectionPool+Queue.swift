@@ -51,7 +51,8 @@ extension ConnectionPool {
         if !transfer.hasConnection {
             restarts[peer] = max(1, count)
         } else if multiplexes(peer) {
-            restarts[peer] = count + 1
+            // After a large response, all of them may be able to share a connection.
+            restarts[peer] = transfer.isLarge ? .max : count + 1
         }
     }
 
@@ -62,11 +63,13 @@ extension ConnectionPool {
     /// transfer, and then those that have waited longest, whatever their host is. So a host that does not answer would hold up all
     /// others.
     func restart(_ count: Int, at peer: String) {
-        let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl && !$0.isHeldBack }
+        var left = count
+        let waiting = active.values.filter { $0.exchange.peer == peer && $0.waitsInLibcurl }
             .sorted { $0.task.identifier < $1.task.identifier }
-        for transfer in waiting.prefix(count) {
+        for transfer in waiting where left > 0 {
             curl_multi_remove_handle(multi, transfer.easy)
             send(transfer)
+            if !transfer.isHeldBack { left -= 1 }
         }
     }
 

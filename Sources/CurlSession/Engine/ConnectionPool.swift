@@ -38,6 +38,8 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
     private var gathering: [Transfer] = []
     /// Transfers that have taken so many bytes ahead that the others on their connections have to wait.
     var blocking: [ObjectIdentifier: Transfer] = [:]
+    /// The requests whose tasks have failed because their ends were uncertain.
+    var uncertain: Set<String> = []
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
@@ -83,14 +85,15 @@ final class ConnectionPool: EventHandler, @unchecked Sendable {  // variables: o
         task.transfer = transfer
         transfer.configure()
         send(transfer)
-        unpauseOthers(for: transfer)
         transferWaits(until: transfer.deadline)
     }
 
     func send(_ transfer: Transfer) {
+        transfer.chooseConnection()
         guard let multi, let easy = transfer.easy, !holdBack(transfer) else { return }
         transfer.connectionsMade = 0
-        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, error: URLError(.unknown)) }
+        guard curl_multi_add_handle(multi, easy) == CURLM_OK else { return finish(transfer, error: URLError(.unknown)) }
+        unpauseOthers(for: transfer)
     }
 
     /// Looks up a name whose addresses libcurl needs, and then starts the transfer again.

@@ -181,19 +181,19 @@ extension Transfer {
     /// - Parameter code: How libcurl has ended the transfer.
     /// - Returns: Whether the request has to be sent again.
     func prepareToSendAgain(after code: CURLcode) -> Bool {
-        guard let easy else { return false }
+        guard easy != nil else { return false }
         if endedUnanswered(code) {
             isSentAgain = true
             (connection, socket) = (.none, -1)
             return true
         }
-        guard needsNewConnection || isCutOff(code) else { return false }
-        (abort, socket) = (nil, -1)
-        _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
+        guard isRejected || isCutOff(code) else { return false }
+        (abort, socket, needsNewConnection) = (nil, -1, true)
         return true
     }
 
-    private var needsNewConnection: Bool { if case .needsNewConnection = abort { true } else { false } }
+    /// Whether a callback has rejected the connection.
+    private var isRejected: Bool { if case .needsNewConnection = abort { true } else { false } }
 
     /// Whether a kept connection turned out to be dead while libcurl sent the body. libcurl sends the request again only if it
     /// finds that out while it sends the head or reads.

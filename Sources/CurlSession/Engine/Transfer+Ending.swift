@@ -90,6 +90,7 @@ extension Transfer {
         guard code != CURLE_OK else {
             let isComplete = parser.isComplete && body.isWhole && (hasSentRequest || body.showsEnd)
             guard isComplete else { return .incompleteResponse }
+            pool.noteEnd(of: self, isUncertain: isUncertain)
             return isUncertain ? URLError(.networkConnectionLost, because: "libcurl may have lost an error") : nil
         }
         if isOnlyCutShort(code) { return nil }

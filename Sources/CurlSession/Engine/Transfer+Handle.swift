@@ -61,12 +61,18 @@ extension Transfer {
         if exchange.isSecure, CurlVersion.needsRoomForHeads {
             _ = synchronizer_setopt_long(easy, CURLOPT_BUFFERSIZE, pool.options.bufferSize)
         }
-        avoidsLarge = pool.hasLargeResponse(from: exchange.peer)
-        if avoidsLarge { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if let proxy = exchange.proxy { use(proxy, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(on: easy)
+    }
+
+    /// Makes libcurl use a new connection, if the request needs one now.
+    func chooseConnection() {
+        guard let easy else { return }
+        avoidsLarge = pool.mustAvoidLarge(self)
+        let isNew = avoidsLarge || needsNewConnection || exchange.isAlone
+        _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, isNew ? 1 : 0)
     }
 
     /// Sets the proxy. libcurl itself sends the credentials to a SOCKS proxy, and to an HTTP proxy when it asks for a tunnel
@@ -114,7 +120,6 @@ extension Transfer {
             _ = synchronizer_setopt_pointer(easy, CURLOPT_READDATA, context)
             _ = synchronizer_setopt_seek(easy, seekCallback)
             _ = synchronizer_setopt_pointer(easy, CURLOPT_SEEKDATA, context)
-            if exchange.isAlone { set(CURLOPT_FRESH_CONNECT, to: 1) }
         } else if RequestLines.expectBody.contains(exchange.method) {
             set(CURLOPT_POST, to: 1)
             _ = synchronizer_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")

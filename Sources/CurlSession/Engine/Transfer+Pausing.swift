@@ -104,12 +104,7 @@ extension ConnectionPool {
     func stopBlocking(_ transfer: Transfer) {
         guard blocking.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
         for other in Array(active.values) where shareConnection(transfer, other) {
-            if other.isHeldBack {
-                send(other)
-                unpauseOthers(for: other)
-            } else {
-                other.goOn()
-            }
+            if other.isHeldBack { send(other) } else { other.goOn() }
         }
     }
 
@@ -135,7 +130,7 @@ extension ConnectionPool {
 
     /// Makes the transfers that have paused on the same connection take their bytes.
     func unpauseOthers(for transfer: Transfer) {
-        guard sharesPauses(transfer), !transfer.isHeldBack else { return }
+        guard sharesPauses(transfer) else { return }
         for other in Array(active.values) where other.isPaused && shareConnection(transfer, other) { other.unpause() }
     }
 

@@ -39,8 +39,8 @@ final class Transfer {
     var usedKeptConnection = false
     /// Whether the request is not sent because another transfer makes those on its connection wait.
     var isHeldBack = false
-    /// Whether the request gets a new connection because a large response arrives on another one.
-    var avoidsLarge = false
+    /// Whether the request gets a new connection because a large response arrives on another one, or because it is sent again.
+    var (avoidsLarge, needsNewConnection) = (false, false)
     /// Whether the request was sent again because its HTTP/2 connection ended.
     var isSentAgain = false
     /// The bytes of the body that libcurl has delivered over HTTP/2, and when a PING may be due.

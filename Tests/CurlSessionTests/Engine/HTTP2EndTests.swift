@@ -89,6 +89,38 @@ import Testing
         }
     }
 
+    /// Otherwise it might have to wait for minutes. A length makes the end certain.
+    @Test(arguments: [false, true])
+    func `if no more connections are allowed, a request shares that of a large response`(refuses: Bool) async throws {
+        guard CurlVersion.overlooksEnds else { return }
+        let server = try HTTP2Server { request, requests in
+            switch requests.count {
+            case 2 where request.connection == 1: [.head(request.stream)] + Self.pieces(Self.buffer, request.stream)
+            case 3: [.head(request.stream, block: HTTP2UploadTests.length), .data(request.stream, "hello")]
+            default: Frame.response(request.stream, "hi")  // no length
+            }
+        }
+        let bench = try Bench.overTLS(
+            timed: clock, bufferSize: Self.buffer << 14, refusesUncertainEnds: refuses
+        ) { $0.httpMaximumConnectionsPerHost = 1 }
+        await bench.run { $0.url = server.relay.url() }
+        let large = bench.start { $0.url = server.relay.url() }
+        while await received(large, bench) < Self.buffer << 14 { await Task.yield() }
+        await bench.run { $0.url = server.relay.url() }
+        #expect(bench.recorder.calls.last == .end(nil))
+        await bench.run { $0.url = server.relay.url() }
+        #expect(bench.recorder.calls.last == .end(refuses ? .networkConnectionLost : nil))
+        #expect(server.relay.counts.connections == 1 && large.state == .running)
+        guard refuses else { return }
+        // The same request, sent again, waits.
+        let again = (0..<2).map { _ in bench.start { $0.url = server.relay.url() } }
+        await bench.settle()
+        #expect(await bench.onEngine { again.allSatisfy { $0.core.transfer?.waitsInLibcurl == true } })
+        large.cancel()
+        await bench.recorder.waitForEnds(6)
+        #expect(again.allSatisfy { $0.error == nil } && server.requests.count == 6)
+    }
+
     @Test func `a response may claim the greatest length`() async throws {
         let length = Array("9223372036854775807".utf8)
         let server = try HTTP2Server { request, requests in
