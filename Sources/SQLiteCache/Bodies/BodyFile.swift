@@ -39,12 +39,19 @@ package final class BodyFile: Sendable {
         if partial == nil, whole == nil { close(descriptor) }
     }
 
-    /// A part of the body; nil if the body is shorter, or can't be read.
+    /// A part of the body; nil if the body is shorter, can't be read, or was changed. Reads the whole body, because a caller may
+    /// have changed it through a hard link since it was opened: the part must be of the same bytes that are verified.
     package func part(_ bytes: Range<Int>) -> BodyFile? {
         guard bytes.upperBound <= count else { return nil }
+        var (position, checksum) = (0, RunningChecksum())
+        let isIntact: Void? = try? forEachPiece { piece in
+            let found = bytes.clamped(to: position..<position + piece.count)
+            checksum.add(UnsafeRawBufferPointer(rebasing: piece[(found.lowerBound - position)..<(found.upperBound - position)]))
+            position += piece.count
+        }
+        guard isIntact != nil else { return nil }
         let inFile = (range.lowerBound + bytes.lowerBound)..<(range.lowerBound + bytes.upperBound)
-        let checksum = Descriptor.checksum(of: inFile, in: descriptor)
-        return checksum.map { BodyFile(inFile, of: self, checksum: $0.value) }
+        return BodyFile(inFile, of: self, checksum: checksum.value)
     }
 
     /// Passes the body to `body` in pieces. At the end, throws if these were not the bytes of the body: a caller may have a hard

@@ -157,11 +157,12 @@ final class VerifiedFiles: Sendable {
         }
     }
 
-    /// Remembers a file, unless another change might leave the same stamp.
+    /// Remembers a file, unless another change might leave the same stamp. A caller may map its hard link into memory: then the
+    /// file system does not stamp each change.
     ///
     /// - Parameter moment: when the verification began. A later change must leave another stamp.
     func insert(_ id: Int64, stamp: FileStamp, at moment: Int64) {
-        guard stamp.isSettled(at: moment) else { return }
+        guard stamp.names == 1, stamp.isSettled(at: moment) else { return }
         let now = now()
         known.withLock { known in
             if known.count >= largestCount { known = [:] }

@@ -244,7 +244,9 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
         if ForkedProcess.isCurrent { return }
         guard let name else { return }
         switch state.withLock({ $0.drop() }) {
-        case .temporary, .resumable: place.remove(name)
+        case .temporary, .resumable:
+            place.remove(name)
+            FileLock.release(descriptor)  // the file may be a caller's now
         case .released: place.whileIdle(name) { place.remove(name) }
         case .nameless, .adopted: break
         }
@@ -254,6 +256,7 @@ package final class PartialFile: @unchecked Sendable {  // one thread at a time 
     func wasAdopted(at paths: [String]) {
         state.withLock { $0.adopt(at: paths) }
         if let name { unlink(place.recordPath(name)) }
+        FileLock.release(descriptor)  // a caller may get a hard link to the file
     }
 
     /// The number of the file's names, not counting those at callers' destinations.

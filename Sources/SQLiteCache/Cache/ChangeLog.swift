@@ -2,7 +2,7 @@
 struct ChangeLog {
     /// The changes by their numbers. Each has the next higher number. A number is not used again after its change was removed.
     private var changes: [Int: Change] = [:]
-    /// No change has a lower number.
+    /// The number of the first change; the next number if there is none.
     private var first = 0
     /// The number that the next change will get.
     private(set) var end = 0
@@ -67,10 +67,7 @@ struct ChangeLog {
     /// Removes the changes before that number, which are in the database now. Returns whether a store was among them.
     mutating func removeChanges(before end: Int) -> Bool {
         var hasStores = false
-        while first < end {
-            if remove(first)?.isStore == true { hasStores = true }
-            first += 1
-        }
+        while first < end { if remove(first)?.isStore == true { hasStores = true } }
         return hasStores
     }
 
@@ -124,6 +121,8 @@ struct ChangeLog {
     @discardableResult
     private mutating func remove(_ number: Int) -> Change? {
         guard let change = changes.removeValue(forKey: number) else { return nil }
+        // Otherwise each batch would begin with the numbers of changes that were superseded.
+        while first < end, changes[first] == nil { first += 1 }
         add(change, sign: -1)
         switch change {
         case .store(let row): if stores[VariantKey(row)] == number { stores[VariantKey(row)] = nil }

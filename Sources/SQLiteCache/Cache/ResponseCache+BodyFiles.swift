@@ -49,8 +49,10 @@ extension ResponseCache {
             stored: time.now.milliseconds, record: EncodedRecord(record), variant: record.response.variantKey,
             bodySize: file.count, fence: fence)
         let changes = state.withLock { $0.changes[row.urlKey] }
-        let paths = writer.perform(for: self) { connection, _ in
-            try connection.adopt(row, file: file) ? connection.files.paths(id) : []
+        let paths = writer.perform(for: self) { connection, budget in
+            // The capacity may have become smaller since the body began to arrive.
+            guard budget.accepts(row.record, bodySize: file.count) else { return [String]() }
+            return try connection.adopt(row, file: file) ? connection.files.paths(id) : []
         }
         guard let paths, !paths.isEmpty else { return false }
         file.partial?.wasAdopted(at: paths)

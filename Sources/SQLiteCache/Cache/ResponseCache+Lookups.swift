@@ -99,8 +99,10 @@ extension ResponseCache {
 
     /// The body of a response; nil if it is gone, or was corrupt and has been dropped.
     ///
-    /// - Parameter place: the length and checksum of the body according to the database, if they are known.
-    func body(of id: Int64, url: String, known place: StoredBody? = nil) -> Data? {
+    /// - Parameters:
+    ///   - place: the length and checksum of the body according to the database, if they are known.
+    ///   - fromDisk: whether to read a body that is not in memory.
+    func body(of id: Int64, url: String, known place: StoredBody? = nil, fromDisk: Bool = true) -> Data? {
         guard !ForkedProcess.isCurrent else { return nil }
         let urlKey = Checksum64.of(url)
         let (known, pending, usesDisk) = state.withLock { state in
@@ -115,7 +117,7 @@ extension ResponseCache {
                 if let body = row.body { return body }
             }
         }
-        guard usesDisk,
+        guard usesDisk, fromDisk,
             let body = readFile(of: id, at: place)
                 ?? read(id, urlKey: urlKey, { try $0.body(of: id, urlKey: urlKey) })
         else { return nil }

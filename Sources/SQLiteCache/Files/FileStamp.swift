@@ -5,6 +5,8 @@ struct FileStamp: Hashable, Sendable {
     let length: Int
     private let device: UInt64
     private let number: UInt64
+    /// The number of names. A second one is a caller's hard link.
+    let names: Int
     /// When content or status changed, in nanoseconds since 1970.
     let changed: Int64
 
@@ -12,6 +14,7 @@ struct FileStamp: Hashable, Sendable {
         length = Int(clamping: status.st_size)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
+        names = Int(clamping: status.st_nlink)
         changed = FileStamp.nanoseconds(status.changeTime)
     }
 

@@ -66,11 +66,10 @@ extension SQLiteURLCache: BodyFileStore {
 
     package func bytes(of entry: StoredEntry) -> StoredBytes? {
         if let body = entry.body { return .data(body) }
-        if entry.bodySize > StoredBody.largestInDatabase,
-            let file = cache.bodyFile(of: entry.id, url: entry.response.url)
-        {
-            return .file(file)
-        }
-        return body(of: entry).map(StoredBytes.data)
+        guard entry.bodySize > StoredBody.largestInDatabase else { return body(of: entry).map(StoredBytes.data) }
+        let url = entry.response.url
+        if let file = cache.bodyFile(of: entry.id, url: url) { return .file(file) }
+        // Not from the disk: a file that can't be opened at the moment may be larger than memory.
+        return cache.body(of: entry.id, url: url, fromDisk: false).map(StoredBytes.data)
     }
 }

@@ -47,6 +47,30 @@ struct AdoptionTests {
         #expect(!FileManager.default.fileExists(atPath: partial.path))
     }
 
+    @Test("are not locked any more, because a caller may get a hard link to them", arguments: [true, false])
+    func unlocked(isAdopted: Bool) throws {
+        let cache = directory.cache()
+        let partial = try #require(cache.makePartial(for: url, resumable: Sample.stored(url), length: 1000))
+        try append(1000, to: partial)
+        let caller = open(partial.path, O_RDWR)
+        defer { close(caller) }
+        #expect(FileLock.takeToWrite(caller) == .busy)
+        let file = try partial.finish()
+        if isAdopted { #expect(cache.store(StoredRecord(Sample.stored(url)), file: file)) } else { file.drop() }
+        #expect(FileLock.takeToWrite(caller) == .locked)
+    }
+
+    @Test("are refused if the capacity has become too small for them")
+    func lowered() throws {
+        let cache = directory.cache(disk: 100 << 20)
+        let partial = try #require(cache.makePartial(for: url, resumable: nil, length: 10 << 20))
+        for _ in 0..<10 { try append(1 << 20, to: partial) }
+        cache.diskCapacity = 12 << 20
+        #expect(!cache.store(StoredRecord(Sample.stored(url)), file: try partial.finish()))
+        cache.diskCapacity = 100 << 20
+        #expect(cache.store(StoredRecord(Sample.stored(url)), file: try partial.finish()))
+    }
+
     @Test("leave in memory what is in the database, although another thread stores a response at the same moment")
     func order() throws {
         let cache = directory.cache(memory: 64 << 20)

@@ -112,6 +112,37 @@ struct FileDeliveryTests {
         #expect(body.data == nil)
     }
 
+    @Test("a part of a body is of the bytes that were verified: none if a caller changed the body after it was opened")
+    func changedBeforePart() throws {
+        let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
+        let cache = directory.cache()
+        cache.store(StoredRecord(Sample.stored(url)), body: whole)
+        cache.flush()
+        let row = try #require(cache.rows(of: url).first)
+        let found = try #require(cache.bodyFile(of: row.id, url: url))
+        for part in [0..<0, 0..<1, 100..<999_000, 300_000..<300_007, 999_999..<1_000_000] {
+            #expect(found.part(part)?.data == whole[part])
+        }
+        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(row.id))
+        let handle = try FileHandle(forUpdating: path)
+        try handle.write(contentsOf: Data([whole[0] ^ 1]))
+        try handle.close()
+        #expect(found.part(0..<1) == nil && found.part(100..<200) == nil)
+    }
+
+    @Test("a body that waits in memory is found there, and none is read from the disk into memory in place of its file")
+    func notFromDisk() throws {
+        let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
+        let cache = directory.cache()
+        cache.store(StoredRecord(Sample.stored(url)), body: whole)
+        let row = try #require(cache.rows(of: url).first)
+        #expect(cache.body(of: row.id, url: url, fromDisk: false) == whole)
+        cache.flush()
+        let other = directory.cache()
+        #expect(other.body(of: row.id, url: url, fromDisk: false) == nil)
+        #expect(other.body(of: row.id, url: url) == whole)
+    }
+
     @Test("a load to the same destination that sweeps in the middle of a delivery does not make it fail")
     func sweepDuringDelivery() throws {
         var checks = 0
