@@ -72,6 +72,7 @@ extension Transfer {
             return false
         }
         if isMultiplexed, !isNew { usedKeptConnection = true }
+        if isMultiplexed { pool.noteMultiplexed(socket) }
         connection = isMultiplexed ? .multiplexed : .exclusive(ports)
         noteTLS()
         noteProgress()
