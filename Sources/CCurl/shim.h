@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -220,6 +221,14 @@ static inline bool synchronizer_negotiated_http2(CURL *easy) {
         return true;
     }
     return name.size == 2 && name.bytes[0] == 'h' && name.bytes[1] == '2';
+}
+
+/// Initializes libcurl. Before that, initializes OpenSSL without its handler of `exit`, which frees what connections of other threads
+/// may be using: then such a thread would crash the process. This has no effect if the program has used OpenSSL before.
+static inline void synchronizer_curl_initialize(void) {
+    int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(0, "OPENSSL_init_crypto");
+    if (initialize) initialize(0x00080000 /* OPENSSL_INIT_NO_ATEXIT */, 0);
+    curl_global_init(CURL_GLOBAL_ALL);
 }
 
 /// An index at which each `SSL_CTX` of OpenSSL can keep a pointer of ours; -1 if libcurl uses another TLS library.

@@ -22,6 +22,9 @@ case "cases": try await CaseRun().runAll()
 case "chaos":
     guard let seconds = arguments.dropFirst().first.flatMap(Double.init) else { fail("chaos SECONDS [SEED]") }
     try await ChaosRun(seed: arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 1).run(seconds: seconds)
-default: fail("usage: HostileChild table | cases | chaos SECONDS [SEED]")
+case "exit":
+    guard let url = arguments.dropFirst().first.flatMap(URL.init) else { fail("exit URL") }
+    try await ExitRun.run(url)
+default: fail("usage: HostileChild table | cases | chaos SECONDS [SEED] | exit URL")
 }
 say("done")

@@ -51,7 +51,7 @@ final class Engine: @unchecked Sendable {  // its variables without a lock are t
     static var shared: Engine {
         current.withLock { current in
             if let current, current.process == getpid() { return current }
-            curl_global_init(Int(CURL_GLOBAL_ALL))
+            synchronizer_curl_initialize()
             let engine = Engine(clock: .system)
             current = engine
             return engine

@@ -46,7 +46,8 @@ package final class BodyFile: Sendable {
         var (position, checksum) = (0, RunningChecksum())
         let isIntact: Void? = try? forEachPiece { piece in
             let found = bytes.clamped(to: position..<position + piece.count)
-            checksum.add(UnsafeRawBufferPointer(rebasing: piece[(found.lowerBound - position)..<(found.upperBound - position)]))
+            let part = piece[(found.lowerBound - position)..<(found.upperBound - position)]
+            checksum.add(UnsafeRawBufferPointer(rebasing: part))
             position += piece.count
         }
         guard isIntact != nil else { return nil }

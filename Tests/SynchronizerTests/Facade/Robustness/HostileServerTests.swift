@@ -52,11 +52,17 @@
     /// A run of the program that meets hostile servers.
     enum HostileProcess {
         /// Its lines, once it has ended. They are read on a thread of their own, because reading blocks.
-        static func lines(_ arguments: String...) async throws -> [String] {
+        static func lines(_ arguments: String...) async throws -> [String] { try await result(arguments).lines }
+
+        /// Its lines, and its exit status or the signal that has ended it.
+        static func result(_ arguments: [String]) async throws -> (lines: [String], status: Int32) {
             try await withCheckedThrowingContinuation { continuation in
                 Thread {
                     continuation.resume(
-                        with: Result { try ChildProcess(program: "HostileChild", arguments).rest() })
+                        with: Result {
+                            let child = try ChildProcess(program: "HostileChild", arguments)
+                            return (child.rest(), child.status)
+                        })
                 }.start()
             }
         }
