@@ -4,12 +4,17 @@
 
 import Foundation
 
-/// An enumeration in Glibc.
+// Enumerations in Glibc.
 let RLIMIT_FSIZE: Int32 = 1
+let RLIMIT_AS: Int32 = 5
+let RLIMIT_NOFILE: Int32 = 8
 
 extension stat {
     var st_mtimespec: timespec { st_mtim }
-    var st_ctimespec: timespec { st_ctim }
+    var st_ctimespec: timespec {
+        get { st_ctim }
+        set { st_ctim = newValue }
+    }
 }
 
 /// With more initialisers. No initialiser of Objective-C is marked as designated there, so all of them are, and the one of
