@@ -218,19 +218,31 @@ final class Loader: Sendable {
         }
     }
 
+    /// Whether this thread sends a request. If the fetch ends before it has sent, as when the network was switched off, another
+    /// load gets its slot in the same call. That load must not send in that call, too: with many loads, the stack would overflow.
+    @TaskLocal private static var isSending = false
+
+    private func useNetwork(_ action: PreparedAction) {
+        Self.$isSending.withValue(true) {
+            switch action {
+            case .send(let id, let job, let handle): send(id, job: job, handle: handle)
+            case .proceed(let handle): handle.proceed()
+            default: break
+            }
+        }
+    }
+
     private func perform(_ action: PreparedAction, on thread: Thread) {
         switch action {
         case .lookUp(let id, let job, let handle):
             lookups.async { self.lookUp(id, job: job, handle: handle) }
         // Sending reads cookies, and their storage may wait for the disk.
-        case .send(let id, let job, let handle) where thread == .caller:
-            lookups.async { self.send(id, job: job, handle: handle) }
-        case .proceed(let handle) where thread == .caller:
-            lookups.async { handle.proceed() }
-        case .send(let id, let job, let handle):
-            send(id, job: job, handle: handle)
-        case .proceed(let handle):
-            handle.proceed()
+        case .send, .proceed:
+            if thread == .caller || Self.isSending {
+                lookups.async { self.useNetwork(action) }
+            } else {
+                useNetwork(action)
+            }
         case .cancel(let handle):
             handle.cancel()
         case .gracePeriod(let id, let token):
