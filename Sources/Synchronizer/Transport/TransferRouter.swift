@@ -14,8 +14,11 @@ final class TransferRouter:
     /// Handles the ends of transfers, so that the delegate's queue can receive other bodies while storing a response waits for the
     /// disk. Nil if nothing is stored, because the thread switch costs more than the rest.
     private let completions: DispatchQueue?
+    /// The delegate's queue.
+    private let queue: DispatchQueue
 
-    init(_ policy: SessionDelegate, tls: TLSConfiguration, storesResponses: Bool) {
+    init(_ policy: SessionDelegate, tls: TLSConfiguration, queue: DispatchQueue, storesResponses: Bool) {
+        self.queue = queue
         completions =
             storesResponses ? DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated) : nil
         trust = ServerTrust(tls)
@@ -35,7 +38,7 @@ final class TransferRouter:
     func interrupt() {
         let all = transfers.withLock { Array($0.values) }
         for transfer in all where transfer.task.originalRequest?.cachePolicy != .returnCacheDataDontLoad {
-            transfer.interrupt(on: completions)
+            transfer.interrupt(on: queue, completions: completions)
         }
     }
 

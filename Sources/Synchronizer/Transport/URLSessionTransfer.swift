@@ -16,6 +16,8 @@ final class URLSessionTransfer: Transfer {
         var receive: (@Sendable (TransferEvent) -> Void)?
         /// The head that a response was created from, for a policy that looks at responses.
         var shown: (response: URLResponse, head: ResponseHead)?
+        /// Whether the end is about to be reported, before the session has finished the task.
+        var isInterrupted = false
         /// Why the server is not trusted. The session itself reports only that the task was cancelled.
         var refusal: TLSFailure?
     }
@@ -34,7 +36,7 @@ final class URLSessionTransfer: Transfer {
     }
 
     func report(_ event: TransferEvent) {
-        let receive = state.withLock { $0.receive }
+        let receive = state.withLock { $0.isInterrupted ? nil : $0.receive }
         receive?(event)
     }
 
@@ -56,14 +58,20 @@ final class URLSessionTransfer: Transfer {
         queue.async { [self] in end(error) }
     }
 
-    /// Ends the transfer because the network was switched off.
-    func interrupt(on queue: DispatchQueue?) {
-        end(NetworkSwitchedOff(), on: queue)
-        task.cancel()
+    /// Ends the transfer because the network was switched off. The end is reported like that of ``end(_:on:)``, and no other event
+    /// is reported beside it.
+    ///
+    /// - Parameter queue: the delegate's queue.
+    func interrupt(on queue: DispatchQueue, completions: DispatchQueue?) {
+        queue.async { [self] in
+            state.withLock { $0.isInterrupted = true }
+            end(NetworkSwitchedOff(), on: completions)
+            task.cancel()  // the session reports this end, too, but later
+        }
     }
 
     private func end(_ error: (any Error)?) {
-        if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
+        if let measured = NetworkTrace(of: task) { state.withLock { $0.receive }?(.measured(measured)) }
         let refusal = state.withLock { $0.refusal }
         takeReceiver()?(.finished(refusal?.error ?? error?.asURLError))
     }

@@ -19,8 +19,9 @@ package final class URLSessionTransport: Transport {
         configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration(),
         storesResponses: Bool = true, languages: @escaping @Sendable () -> [String] = URLSession.languages
     ) {
-        router = TransferRouter(delegate, tls: tls, storesResponses: storesResponses)
-        session = .forTransfers(configuration, delegate: router, queue: DelegateQueue(), tls: tls)
+        let queue = DelegateQueue()
+        router = TransferRouter(delegate, tls: tls, queue: queue.queue, storesResponses: storesResponses)
+        session = .forTransfers(configuration, delegate: router, queue: queue, tls: tls)
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
         cookies = SessionCookies(of: session, configuration: configuration)
@@ -79,7 +80,7 @@ package final class URLSessionTransport: Transport {
 
 /// A serial queue for a session's delegate. It keeps its dispatch queue, which `OperationQueue` itself does not.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {  // its own state is `let`
-    private let queue = DispatchQueue(label: "Synchronizer.session", qos: .userInitiated)
+    let queue = DispatchQueue(label: "Synchronizer.session", qos: .userInitiated)
 
     override init() {
         super.init()
