@@ -169,8 +169,8 @@ extension Loader.Memory {
         recall = { memory.value(for: $0, now: time.now, anyAge: true) }
         remember = { key, loaded in
             let now = time.now
-            // The parse of an older response may end later.
-            let isNewer = { (old: LoadedObject) in old.order > loaded.order }
+            // An older response may arrive later, and so may the end of its parse.
+            let isNewer = { (old: LoadedObject) in old.order.isNewer(than: loaded.order, at: now) }
             if loaded.mayBeKept(at: now) {
                 let expires = now < loaded.freshUntil ? loaded.freshUntil : .distantPast
                 memory.insert(loaded, for: key, cost: loaded.cost, expires: expires, now: now, unless: isNewer)
@@ -180,7 +180,7 @@ extension Loader.Memory {
         }
         forgetObject = { memory.remove($0) }
         forget = { _ = memory.take(of: $0) }
-        forgetOutdated = { $0.forgetOutdated(in: memory) }
+        forgetOutdated = { $0.forgetOutdated(in: memory, at: time.now) }
         known = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
             return memory.answer(for: key, policy: use, at: now, network: network)

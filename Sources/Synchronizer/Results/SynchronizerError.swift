@@ -36,12 +36,14 @@ public enum SynchronizerError: Error, Sendable {
             let trace: LoadTrace
             let head: ResponseHead?
             let body: Data?
+            let requested: Date?
 
-            init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
+            init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?, requested: Date?) {
                 self.url = url
                 self.trace = trace
                 self.head = head
                 self.body = body
+                self.requested = requested
             }
         }
 
@@ -52,8 +54,9 @@ public enum SynchronizerError: Error, Sendable {
             self.init(url: url, trace: trace, head: nil, body: nil)
         }
 
-        init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
-            content = Content(url: url, trace: trace, head: head, body: body)
+        /// - Parameter requested: when the server was asked for the response of this head, if that is known.
+        init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?, requested: Date? = nil) {
+            content = Content(url: url, trace: trace, head: head, body: body, requested: requested)
         }
 
         /// The URL of the original request, also after redirects (see ``LoadTrace/redirects``); nil only if the request had none.
@@ -69,9 +72,12 @@ public enum SynchronizerError: Error, Sendable {
         /// The head of that response.
         var head: ResponseHead? { content.head }
 
+        /// When the server was asked for that response.
+        var requested: Date? { content.requested }
+
         /// The same context for a load of this URL, with another trace.
         func asking(for url: URL?, trace: LoadTrace) -> Context {
-            Context(url: url, trace: trace, head: content.head, body: content.body)
+            Context(url: url, trace: trace, head: content.head, body: content.body, requested: content.requested)
         }
     }
 }

@@ -17,6 +17,8 @@ struct Answer: Sendable {
     /// The objects that are stored next to the response, if they have not been offered.
     var offer: StoredOffer?
     var freshUntil = Date.distantPast
+    /// When the server was asked for the response, or confirmed it.
+    let requested: Date
     /// Whether the trace gets the freshness of the response as it is stored.
     var describesStored = false
 
@@ -32,7 +34,7 @@ struct Answer: Sendable {
     }
 
     var context: SynchronizerError.Context {
-        .init(url: step.url, trace: step.trace, head: head, body: isBodyDropped ? nil : body)
+        .init(url: step.url, trace: step.trace, head: head, body: isBodyDropped ? nil : body, requested: requested)
     }
 
     /// What the caller gets: only a success is a result.
@@ -48,6 +50,7 @@ struct Answer: Sendable {
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
         (fetched.file, fetched.entry, fetched.storedChecksum, fetched.offer) = (file, entry, storedChecksum, offer)
         fetched.isForThisLoadOnly = isBoundToSession
+        fetched.order.requested = requested
         fetched.limit(by: step.redirectLifetime)
         return .success(fetched)
     }

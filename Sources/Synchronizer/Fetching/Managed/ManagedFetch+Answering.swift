@@ -34,14 +34,15 @@ extension ManagedFetch {
     /// The answer from a stored response whose trace is complete.
     func answer(
         _ step: FetchStep, with selection: Selection, of response: StoredResponse, body: StoredBytes,
-        offer: StoredOffer? = nil, validated: Bool = false, freshUntil: Date = .distantPast
+        offer: StoredOffer? = nil, validated: Bool = false, freshUntil: Date = .distantPast, requested: Date? = nil
     ) -> Answer {
         var step = step
         step.trace.bytesSaved = body.count
         let head = selection.head(of: response, validated: validated)
         return Answer(
             step: step, head: ResponseHead(url: step.url, status: head.status, fields: head.fields), body: body.data,
-            file: body.file, offer: offer, freshUntil: freshUntil)
+            file: body.file, offer: offer, freshUntil: freshUntil,
+            requested: requested ?? response.requestTime)
     }
 
     /// As ``body(for:of:)``, but the bytes may be in a file.

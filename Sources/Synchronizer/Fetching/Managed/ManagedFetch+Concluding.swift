@@ -116,7 +116,9 @@ extension ManagedFetch {
         let response = isConfirmed ? exchange.freshened(entry.response) : entry.response
         let offer = offer(for: selection, of: step)
         return .answer(
-            answer(step, with: selection, of: response, body: body, offer: offer, validated: isConfirmed),
+            answer(
+                step, with: selection, of: response, body: body, offer: offer, validated: isConfirmed,
+                requested: exchange.requestTime),
             isConfirmed ? .freshen(entry, to: response, body: whole.data) : .none(nil))
     }
 
@@ -143,7 +145,7 @@ extension ManagedFetch {
         step.trace.reason = "the missing part was requested"
         step.trace.bytesSaved = saved
         let head = ResponseHead(url: step.url, status: 200, fields: whole.serverFields)
-        let answer = Answer(step: step, head: head, body: body, file: file)
+        let answer = Answer(step: step, head: head, body: body, file: file, requested: exchange.requestTime)
         return .answer(answer, .store(whole, body: body, file: file))
     }
 
@@ -168,7 +170,7 @@ extension ManagedFetch {
             let file = try exchange.file?.finish()
             let answer = Answer(
                 step: exchange.step, head: head, body: exchange.received.body, file: file,
-                isBodyDropped: exchange.received.isTooLarge, describesStored: true)
+                isBodyDropped: exchange.received.isTooLarge, requested: exchange.requestTime, describesStored: true)
             return .answer(answer, change(storing: exchange, file: file))
         } catch {
             note(.notStored(.diskFailed), in: &exchange.step)

@@ -82,7 +82,10 @@ extension NativeFetch {
         of task: NativeTask, head: ResponseHead, trace: LoadTrace
     ) -> Result<Fetched, SynchronizerError> {
         let received = task.received
-        let context = SynchronizerError.Context(url: head.url, trace: trace, head: head, body: received.body)
+        let requested =
+            task.isFromCache ? NativeEntry.date(of: task.received.fields, at: cache.time.now) : task.sent
+        let context = SynchronizerError.Context(
+            url: head.url, trace: trace, head: head, body: received.body, requested: requested)
         // A part is a success only if the caller requested a range.
         let isComplete = received.status != 206 || task.current.value(forHTTPHeaderField: FieldName.range) != nil
         if !(200..<300).contains(received.status) || !isComplete, let response = head.httpResponse {
@@ -96,6 +99,7 @@ extension NativeFetch {
         }
         var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
         fetched.file = task.file
+        fetched.order.requested = requested
         fetched.isForThisLoadOnly = isBound(head, of: task) || task.isAuthorized
         fetched.limit(by: task.redirectLifetime)
         return .success(fetched)

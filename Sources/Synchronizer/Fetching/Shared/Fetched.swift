@@ -20,13 +20,29 @@ package struct Fetched: Sendable {
     package var isForThisLoadOnly = false
     /// Says where the response came from, and why.
     package var trace: LoadTrace
-    /// Greater than that of all responses whose fetches have ended before in the same loader.
-    package var order = 0
+    package var order = ResponseOrder()
 
     package init(body: Data, response: ResponseHead, freshUntil: Date, trace: LoadTrace) {
         self.body = body
         self.response = response
         self.freshUntil = freshUntil
         self.trace = trace
+    }
+}
+
+/// Which of two responses is newer: the one whose request was sent later (RFC 9111 §4).
+package struct ResponseOrder: Sendable {
+    /// When the server was asked for the response, or confirmed it.
+    package var requested: Date
+    /// Counts the fetches of a loader that have got a response. It decides between requests of the same moment.
+    var ended = 0
+
+    package init(requested: Date = .distantPast, ended: Int = 0) {
+        (self.requested, self.ended) = (requested, ended)
+    }
+
+    /// A moment that has not come yet proves nothing: the clock was set back, or it is that of another machine.
+    func isNewer(than other: ResponseOrder, at now: Date) -> Bool {
+        requested <= now && (requested, ended) > (other.requested, other.ended)
     }
 }

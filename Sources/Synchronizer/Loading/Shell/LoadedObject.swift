@@ -28,11 +28,11 @@ final class LoadedObject: Sendable {
     let isForThisLoadOnly: Bool
     let trace: LoadTrace
     /// See ``Fetched/order``.
-    let order: Int
+    let order: ResponseOrder
 
     init(
         object: any Sendable, cost: Int, run: Run = Run(), bodyChecksum: UInt64?, head: ResponseHead, freshUntil: Date,
-        isForThisLoadOnly: Bool = false, trace: LoadTrace, order: Int = 0
+        isForThisLoadOnly: Bool = false, trace: LoadTrace, order: ResponseOrder = ResponseOrder()
     ) {
         self.object = object
         self.cost = cost

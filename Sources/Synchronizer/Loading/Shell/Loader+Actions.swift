@@ -182,7 +182,7 @@ extension Loader.State {
         switch result {
         case .success(var fetched):
             endedFetches += 1
-            fetched.order = endedFetches
+            fetched.order.ended = endedFetches
             download.complete(&fetched.trace)
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {

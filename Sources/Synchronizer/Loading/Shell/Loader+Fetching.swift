@@ -77,7 +77,7 @@ extension Loader {
         case .notStored(let reason):
             if isObserved { updateDownload(id, of: handle) { $0.note(.notStored(reason), of: id) } }
         case .finished(let result):
-            if let newer = NewerResponse(result, for: state.withLock { $0.downloads[id]?.job.objectKey }) {
+            if let newer = NewerResponse(result, for: state.withLock { $0.validJob(of: id)?.objectKey }) {
                 memory.forgetOutdated(newer)
             }
             updateDownload(id, of: handle) { state in

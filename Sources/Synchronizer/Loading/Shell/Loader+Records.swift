@@ -174,6 +174,11 @@ extension Loader.State {
         }
     }
 
+    /// The job of a download; nil if the response was invalidated, and says nothing about objects in memory.
+    func validJob(of id: Loader.Machine.DownloadID) -> LoadJob? {
+        downloads[id].flatMap { $0.isInvalidated ? nil : $0.job }
+    }
+
     /// The job of a download's parse; nil if there are several parses.
     func onlyJob(of download: Loader.Machine.DownloadID) -> LoadJob? {
         let parses = machine.parses(of: download)
