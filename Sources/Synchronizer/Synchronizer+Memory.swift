@@ -178,7 +178,7 @@ extension Loader.Memory {
                 memory.remove(key, unless: isNewer)  // an older object must not outlive this one
             }
         }
-        forgetObject = { memory.remove($0) }
+        forgetObject = { key, loaded in memory.remove(key, unless: { $0 !== loaded }) }
         forget = { _ = memory.take(of: $0) }
         forgetOutdated = { $0.forgetOutdated(in: memory, at: time.now) }
         known = { job, now in

@@ -17,7 +17,7 @@ extension Loader {
             // An invalidation does not reach a released download, so its object is not kept.
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
-        if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
+        if isInvalidated, mayBeKept, let key, case .success(let loaded) = result { memory.forgetObject(key, loaded) }
     }
 
     private func result(of parse: ParseRecord, from fetched: Fetched) -> LoadResult {

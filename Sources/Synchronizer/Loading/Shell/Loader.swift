@@ -13,8 +13,8 @@ final class Loader: Sendable {
         var recall: @Sendable (ObjectKey) -> LoadedObject?
         /// Called with each parsed object before its subscribers get it.
         var remember: @Sendable (ObjectKey, LoadedObject) -> Void
-        /// Called with the key of an object that must not be kept after all.
-        var forgetObject: @Sendable (ObjectKey) -> Void = { _ in }
+        /// Called with an object that must not be kept after all.
+        var forgetObject: @Sendable (ObjectKey, LoadedObject) -> Void = { _, _ in }
         /// Called with cache keys whose objects were invalidated.
         var forget: @Sendable (Set<String>) -> Void = { _ in }
         /// Called with a response from the network. Forgets the objects of its URL that were made from older ones.

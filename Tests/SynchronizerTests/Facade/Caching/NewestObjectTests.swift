@@ -45,6 +45,24 @@ struct NewestObjectTests {
         #expect(synchronizer.cachedObject(for: resource) == "2")
     }
 
+    @Test("stays when the parse of an invalidated response ends")
+    func invalidatedParse() async throws {
+        let bench = try Workbench()
+        bench.server["/a"] = Self.reply("1")
+        let synchronizer = bench.synchronizer { $0.maximumParses = 2 }
+        let resource = Held(url: bench.server.url("/a"), began: Collector(), gate: DispatchSemaphore(value: 0))
+        let results = Collector<String>()
+        synchronizer.loadResource(resource, on: .global()) { results.append((try? $0.get()) ?? "") }
+        try await resource.began.wait(for: 1)
+        synchronizer.invalidate(resource)
+        bench.server["/a"] = Self.reply("2")
+        #expect(try await synchronizer.load(resource) == "2")
+        resource.gate.signal()
+        #expect(try await results.wait(for: 1) == ["1"])
+        synchronizer.loader.parses.sync(flags: .barrier) {}
+        #expect(synchronizer.cachedObject(for: resource) == "2")
+    }
+
     private static func reply(_ body: String) -> Reply { Reply(body, fields: ["Cache-Control": "max-age=60"]) }
 
     enum Caching: CaseIterable {
