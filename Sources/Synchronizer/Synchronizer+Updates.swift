@@ -149,13 +149,6 @@ private struct Subscription {
     }
 }
 
-extension LoadedObject {
-    /// Whether it is a stale response that was used before any validation: no validators were sent, and no server answered.
-    fileprivate var isBeingRevalidated: Bool {
-        trace.source == .stale && trace.status == nil && trace.validators.isEmpty
-    }
-}
-
 /// Turns the steps of a load into the updates of one caller: in order, one at a time, none twice, and none after the last one
 /// or after `stop`.
 final class UpdateSteps<R: Resource>: Sendable {

@@ -19,6 +19,8 @@ struct Answer: Sendable {
     var freshUntil = Date.distantPast
     /// When the server was asked for the response, or confirmed it.
     let requested: Date
+    /// See ``Fetched/isBeingRevalidated``.
+    var isBeingRevalidated = false
     /// Whether the trace gets the freshness of the response as it is stored.
     var describesStored = false
 
@@ -51,6 +53,7 @@ struct Answer: Sendable {
         (fetched.file, fetched.entry, fetched.storedChecksum, fetched.offer) = (file, entry, storedChecksum, offer)
         fetched.isForThisLoadOnly = isBoundToSession
         fetched.order.requested = requested
+        fetched.isBeingRevalidated = isBeingRevalidated
         fetched.limit(by: step.redirectLifetime)
         return .success(fetched)
     }

@@ -53,12 +53,13 @@ final class ManagedFetch: Fetch {
         switch step.decision {
         case .reuse(let selection),
             .reuseWhileRevalidating(let selection, _) where !options.awaitsRefresh:
-            guard let answer = answer(from: selection, of: step) else {
+            guard var answer = answer(from: selection, of: step) else {
                 return run(.step(step.without(selection, rules: cache.rules, at: cache.time.now)))
             }
-            let isRefreshing = queueRefresh(of: step)  // first: a load that the answer causes waits for this validation
+            // First: a load that the answer causes waits for this validation.
+            answer.isBeingRevalidated = queueRefresh(of: step)
             deliver(answer)
-            if isRefreshing { context.refreshes.startNext() }
+            if answer.isBeingRevalidated { context.refreshes.startNext() }
             return
         case .refuse(let reason):
             var trace = step.trace

@@ -21,6 +21,8 @@ package struct Fetched: Sendable {
     /// Says where the response came from, and why.
     package var trace: LoadTrace
     package var order = ResponseOrder()
+    /// Whether it is a stale response that was used at once, and that the server validates in the background.
+    package var isBeingRevalidated = false
 
     package init(body: Data, response: ResponseHead, freshUntil: Date, trace: LoadTrace) {
         self.body = body

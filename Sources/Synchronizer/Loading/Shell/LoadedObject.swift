@@ -27,12 +27,15 @@ final class LoadedObject: Sendable {
     /// See ``Fetched/isForThisLoadOnly``.
     let isForThisLoadOnly: Bool
     let trace: LoadTrace
+    /// See ``Fetched/isBeingRevalidated``.
+    let isBeingRevalidated: Bool
     /// See ``Fetched/order``.
     let order: ResponseOrder
 
     init(
         object: any Sendable, cost: Int, run: Run = Run(), bodyChecksum: UInt64?, head: ResponseHead, freshUntil: Date,
-        isForThisLoadOnly: Bool = false, trace: LoadTrace, order: ResponseOrder = ResponseOrder()
+        isForThisLoadOnly: Bool = false, isBeingRevalidated: Bool = false, trace: LoadTrace,
+        order: ResponseOrder = ResponseOrder()
     ) {
         self.object = object
         self.cost = cost
@@ -41,6 +44,7 @@ final class LoadedObject: Sendable {
         self.head = head
         self.freshUntil = freshUntil
         self.isForThisLoadOnly = isForThisLoadOnly
+        self.isBeingRevalidated = isBeingRevalidated
         self.trace = trace
         self.order = order
     }
@@ -49,8 +53,8 @@ final class LoadedObject: Sendable {
     convenience init(object: any Sendable, cost: Int, run: Run, from fetched: Fetched, trace: LoadTrace) {
         self.init(
             object: object, cost: cost, run: run, bodyChecksum: fetched.bodyChecksum, head: fetched.response,
-            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: trace,
-            order: fetched.order)
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
+            isBeingRevalidated: fetched.isBeingRevalidated, trace: trace, order: fetched.order)
     }
 
     /// Whether its response is in the store. Such an object is kept even when it is stale: if the server confirms the response,
@@ -75,8 +79,8 @@ final class LoadedObject: Sendable {
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
             object: object, cost: cost, run: run, bodyChecksum: bodyChecksum, head: fetched.response,
-            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace,
-            order: fetched.order)
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
+            isBeingRevalidated: fetched.isBeingRevalidated, trace: fetched.trace, order: fetched.order)
     }
 
     /// Whether the object was made from the same body, so that it is not parsed again. Equal validators do not prove that: two

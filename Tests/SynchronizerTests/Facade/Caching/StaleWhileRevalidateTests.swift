@@ -75,6 +75,33 @@ struct StaleWhileRevalidateTests {
         #expect(try await phases(resource) == ["stored", "stale"])
     }
 
+    @Test("updates ask a server that cannot be reached once, although they have no validator")
+    func withoutValidator() async throws {
+        let recorder = ObservingTests.Recorder()
+        let synchronizer = bench.synchronizer { $0.observer = recorder }
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=10"])
+        let resource = LoadingTests.Counted(url: bench.server.url("/a"), parses: Locked(0))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("").failing(.reset(.beforeHead))
+        let last = try await synchronizer.updates(of: resource).reduce(nil) { $1.phase }
+        #expect(last == .stale)
+        #expect(recorder.names.count { $0 == "sent" } == 2)  // the session may send again on another connection
+    }
+
+    @Test("updates wait for the revalidation behind a redirect, too")
+    func redirected() async throws {
+        bench.server["/start"] = Reply.redirect(to: "/a")
+        bench.server["/a"] = Reply("old", fields: fields)
+        let resource = LoadingTests.Counted(url: bench.server.url("/start"), parses: Locked(0))
+        #expect(try await phases(resource) == ["fresh"])
+        synchronizer.removeAllObjects()
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("newer", fields: ["ETag": "\"2\"", "Cache-Control": "max-age=10"])
+        #expect(try await phases(resource) == ["stored", "fresh"])
+        #expect(bench.server.requests.count { $0.path == "/a" } == 2)
+    }
+
     @Test("a validation that ends while updates wait for a network slot is not repeated")
     func waiting() async throws {
         let (blocking, validating) = (Gate(), Gate())
