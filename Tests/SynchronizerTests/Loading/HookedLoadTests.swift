@@ -203,4 +203,33 @@ struct HookedLoadTests {
         hooked.report(.finished(id, .failure(try refused(request))))
         #expect(waiting(in: synchronizer).isEmpty && hook.calls.count == 0)
     }
+
+    private struct Versions: Resource {
+        let base: URLRequest
+        let lowDataURL: URL?
+        func request() -> URLRequest { base }
+        var parse: @Sendable (Data) throws -> Data { { $0 } }
+    }
+
+    @Test("request the other version if nothing is stored, unless the server may have received an unsafe request")
+    func otherVersion() async throws {
+        var request = request
+        let low = URL(string: "http://a.example/low")
+        let fetcher = FakeFetcher(nothingStored: true, remembers: true)
+        let synchronizer = Synchronizer(configuration: .init(urlCache: nil), fetcher: fetcher)
+        for method in ["POST", "GET"] {
+            request.httpMethod = method
+            let ended = Collector<Bool>()
+            let resource = Versions(base: request, lowDataURL: low)
+            let job = synchronizer.job(for: resource, identity: resource.identity, priority: .normal)
+            let receiver = LoadReceiver { if case .finished = $0 { ended.append(true) } }
+            let id = synchronizer.enter(job, mayBlock: true, receiver: receiver)
+            // The network was switched off for a moment.
+            let full = try #require(fetcher.take("/a"))
+            full.report(.finished(.failure(.notCached(.init(url: request.url, trace: LoadTrace())))))
+            try await waitUntil("the load ends or continues") { ended.count > 0 || fetcher.begun.last == "/low" }
+            #expect(fetcher.begun == (method == "POST" ? ["/a"] : ["/a", "/a", "/low"]))
+            synchronizer.loader.leave(id)
+        }
+    }
 }

@@ -35,9 +35,10 @@ final class HookedLoad: Sendable {
         startedIn = call
         self.receiver = receiver
         self.hooks = hooks
-        state = Locked(
-            State(
-                job: job, priority: job.priority, sentAt: sentAt, fallback: VersionFallback(to: job.otherVersion)))
+        let fallback = VersionFallback(
+            to: job.otherVersion,
+            maySendAgain: RetryPolicy.maySendAgain(job.request, isSafe: job.options.body != nil))
+        state = Locked(State(job: job, priority: job.priority, sentAt: sentAt, fallback: fallback))
     }
 
     /// The URL for errors: the caller does not know that of the prepared request.
@@ -125,20 +126,25 @@ final class HookedLoad: Sendable {
 
 /// The other version of a resource (``Resource/lowDataURL``), which is requested at most once: after a constrained network has
 /// refused the full version, or if the first version is not stored and the network must not be used. A pure value.
+///
+/// If the network was switched off while an unsafe request was in flight, the load fails as if nothing were stored. The server may
+/// have received the request, so the other version of such a request is not requested then.
 struct VersionFallback: Sendable {
     /// Nil if there is only one version.
     private let other: URLRequest?
+    /// Whether the first version's request may be sent twice.
+    private let maySendAgain: Bool
     /// Whether the other version was requested.
     private(set) var isTaken = false
 
-    init(to other: URLRequest?) {
-        self.other = other
+    init(to other: URLRequest?, maySendAgain: Bool) {
+        (self.other, self.maySendAgain) = (other, maySendAgain)
     }
 
     /// The request to send after a failure.
     func request(after error: SynchronizerError) -> URLRequest? {
         if isTaken { return nil }
-        if case .notCached = error { return other }
+        if case .notCached = error { return maySendAgain ? other : nil }
         return error.isDueToConstrainedNetwork ? other : nil
     }
 

@@ -152,11 +152,11 @@ struct LowDataTests {
     func fallback() {
         let small = URLRequest(url: bench.server.url("/low"))
         let context = SynchronizerError.Context(url: resource.url, trace: LoadTrace())
-        var fallback = VersionFallback(to: small)
+        var fallback = VersionFallback(to: small, maySendAgain: true)
         #expect(fallback.take(after: .transport(URLError(.timedOut), context)) == nil && !fallback.isTaken)
         #expect(fallback.take(after: .notCached(context)) == small && fallback.isTaken)
         #expect(fallback.request(after: .notCached(context)) == nil)
-        var none = VersionFallback(to: nil)
+        var none = VersionFallback(to: nil, maySendAgain: true)
         #expect(none.take(after: .notCached(context)) == nil && !none.isTaken)
     }
 }
