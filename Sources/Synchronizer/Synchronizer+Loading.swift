@@ -21,12 +21,14 @@ extension Synchronizer {
         for resource: R, identity: ResourceIdentity, priority: LoadPriority, keepsObject: Bool = true
     ) -> LoadJob {
         let file = FileTarget(of: resource)
+        // A key with NaN would not be equal to itself.
+        let cacheTime = (resource.cacheTime ?? defaultCacheTime).flatMap { $0.isNaN ? nil : $0 }
         return LoadJob(
             resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
                 sessionCookies: fetcher.sessionCookies(for: identity.request), file: file,
-                cacheTime: resource.cacheTime ?? defaultCacheTime),
+                cacheTime: cacheTime),
             keepsObject: keepsObject && file?.destination == nil)
     }
 

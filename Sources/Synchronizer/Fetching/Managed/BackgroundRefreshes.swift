@@ -109,13 +109,14 @@ final class BackgroundRefreshes: Sendable {
     /// The validation that has waited longest.
     private func takeNext() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else {
+            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed,
+                let queued = state.waiting.remove(key)
+            else {
                 state.isStarting = false
                 return nil
             }
-            let queued = state.waiting.remove(key)
-            state.running[key] = queued?.request
-            return queued?.begin
+            state.running[key] = queued.request
+            return queued.begin
         }
     }
 }

@@ -102,6 +102,25 @@ struct StaleWhileRevalidateTests {
         #expect(bench.server.requests.count { $0.path == "/a" } == 2)
     }
 
+    @Test("updates end although the cache time is not a number")
+    func notANumber() async throws {
+        bench.server["/a"] = Reply("old", fields: fields)
+        let resource = Timed(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        synchronizer.removeAllObjects()
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("newer", fields: ["ETag": "\"2\"", "Cache-Control": "max-age=10"])
+        let updates = try await synchronizer.updates(of: resource).reduce(into: []) { $0.append($1.object) }
+        #expect(updates == [Data("old".utf8), Data("newer".utf8)])
+    }
+
+    private struct Timed: Resource {
+        let url: URL
+        var cacheTime: TimeInterval? { .nan }
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Data { { $0 } }
+    }
+
     @Test("a validation that ends while updates wait for a network slot is not repeated")
     func waiting() async throws {
         let (blocking, validating) = (Gate(), Gate())
