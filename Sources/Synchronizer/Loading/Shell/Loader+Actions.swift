@@ -192,12 +192,13 @@ extension Loader.State {
             }
             machine.fetchEnded(id, succeeded: true)
         case .failure(let error):
-            if restart(id, after: error, at: now) { return }
+            let isAwaited = !machine.parses(of: id).isEmpty
+            if isAwaited, restart(id, after: error, at: now) { return }
             let failure = RetryPolicy.Failure(
                 request: download.job.request, isSafe: download.job.options.body != nil, error: error,
                 attempts: Int(download.attempts),
                 elapsed: now.timeIntervalSince(download.startedAt))
-            if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
+            if isAwaited, let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
             let error = error.asking(for: download.job.request.url, tracing: download.complete)

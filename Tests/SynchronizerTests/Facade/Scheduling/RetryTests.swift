@@ -117,6 +117,22 @@ struct RetryTests {
         #expect(bench.server.requests.map(\.path) == ["/a", "/b"])
     }
 
+    @Test("a load without subscribers reports no retry, and takes none from its origin")
+    func inGracePeriod() async throws {
+        let (gate, recorder) = (Gate(), ObservingTests.Recorder())
+        bench.server["/a"] = busy(5).waiting(for: gate)
+        let synchronizer = synchronizer {
+            $0.cancellationGracePeriod = 20
+            $0.observer = recorder
+        }
+        let cancel = synchronizer.loadResource(DataResource(url: url), on: .global()) { _ in }
+        try await gate.waitForArrivals()
+        cancel()
+        gate.open()
+        try await waitUntil("the load has ended") { recorder.names.last == "cancelled" }
+        #expect(!recorder.names.contains("retrying"))
+    }
+
     @Test("while a load backs off, another uses its slot")
     func backingOff() async throws {
         bench.server.enqueue(busy(20), Reply("a"), for: "/a")
