@@ -4,7 +4,7 @@ import Foundation
 /// enough for all of them.
 struct Deadlines: Sendable {
     private let limit: TimeInterval
-    private var waiting: [(download: RecordID, due: Date)] = []
+    private(set) var waiting: [(download: RecordID, due: Date)] = []
     private var first = 0
     private var isAlarmSet = false
 
@@ -32,10 +32,17 @@ struct Deadlines: Sendable {
         return due
     }
 
-    /// Drops loads that are over from the front of the list: they need no alarm.
-    mutating func forget(while isOver: (RecordID) -> Bool) {
+    /// Drops loads that are over from the front of the list: they need no alarm. If a load at the front lasts long, those behind it
+    /// are dropped when most of them are over.
+    ///
+    /// - Parameter count: the number of loads that are not over.
+    mutating func forget(besides count: Int, where isOver: (RecordID) -> Bool) {
         while first < waiting.count, isOver(waiting[first].download) { first += 1 }
         compact()
+        guard waiting.count - first > 64 + 2 * count else { return }
+        waiting.removeFirst(first)
+        first = 0
+        waiting.removeAll { isOver($0.download) }
     }
 
     /// The seconds until the next alarm, if one must be set.

@@ -154,7 +154,7 @@ extension Loader.State {
 
     mutating func begin(_ id: DownloadID, job: LoadJob, at now: Date) {
         downloads.insert(Loader.LoadRecord(job, at: now), as: id)
-        deadlines.forget { downloads[$0] == nil }
+        deadlines.forget(besides: downloads.count) { downloads[$0] == nil }
         if let delay = deadlines.begin(id, at: now) { extraActions.append(.alarm(after: delay)) }
         note(.queued, of: id)
     }

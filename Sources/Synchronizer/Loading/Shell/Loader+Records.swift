@@ -150,6 +150,16 @@ extension Loader.State {
         return receiver
     }
 
+    /// Adds a watcher. Those that have left are dropped each time that their number has doubled.
+    mutating func watch(_ download: Loader.Machine.DownloadID, as id: LoadReceiver.ID) {
+        downloads.update(download) { download in
+            if download.watchers.count.nonzeroBitCount == 1 {
+                download.watchers.removeAll { !receivers.contains($0) }
+            }
+            download.watchers.append(id)
+        }
+    }
+
     /// Whether everything was removed since there were this many removals; never without a number.
     func hasRemoved(since removals: Int?) -> Bool { removals.map { $0 != self.removals } ?? false }
 

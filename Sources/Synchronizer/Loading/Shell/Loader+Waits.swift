@@ -31,7 +31,7 @@ extension Loader.State {
             downloads.update(id) { $0.result = .failure(Boxed($0.reachTimeLimit(at: now))) }
             machine.fail(id)
         }
-        deadlines.forget { downloads[$0] == nil }
+        deadlines.forget(besides: downloads.count) { downloads[$0] == nil }
         if let delay = deadlines.nextAlarm(at: now) { extraActions.append(.alarm(after: delay)) }
     }
 }

@@ -114,7 +114,7 @@ final class Loader: Sendable {
         if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }
         if receiver.isPrefetch { state.parses.update(place.parse) { $0.isPrefetched = true } }
         if receiver.isWatching {
-            state.downloads.update(place.download) { $0.watchers.append(id) }
+            state.watch(place.download, as: id)
             if let progress = state.downloads[place.download]?.handle?.progress, progress != LoadProgress(received: 0) {
                 state.extraActions.append(.reportProgress(receiver, progress))
             }
