@@ -9,6 +9,9 @@ package protocol ResponseStore: Sendable {
     /// All entries of a URL (absolute, without fragment), newest first.
     func entries(for url: String) -> [StoredEntry]
 
+    /// Passes the same entries to `body`, in the same order.
+    func forEachEntry(of url: String, _ body: (StoredEntry) -> Void)
+
     /// The responses of a URL, for a caller that uses none of them, so that this counts neither as a use nor as a miss. If machines
     /// share the store, these are the responses that this machine has.
     func responses(of url: String) -> [StoredResponse]
@@ -44,6 +47,8 @@ package protocol ResponseStore: Sendable {
 }
 
 extension ResponseStore {
+    package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) { entries(for: url).forEach(body) }
+
     package func responses(of url: String) -> [StoredResponse] { entries(for: url).map(\.response) }
 
     package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? { nil }

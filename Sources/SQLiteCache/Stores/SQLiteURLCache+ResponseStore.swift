@@ -4,20 +4,24 @@ import SynchronizerSupport
 
 extension SQLiteURLCache: ResponseStore {
     package func entries(for url: String) -> [StoredEntry] {
-        var newest: Int64?
         var entries: [StoredEntry] = []
+        forEachEntry(of: url) { entries.append($0) }
+        return entries
+    }
+
+    package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) {
+        var newest: Int64?
         // Most lookups need the newest response. Reading a small body together with its row takes less time.
         let isSmall = { (row: StoredRow) in row.bodySize <= StoredBody.largestInDatabase }
         for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id
             guard let response = row.record.decoded(for: url)?.response else { continue }
-            entries.append(
+            body(
                 StoredEntry(
                     response: response, id: row.id, bodySize: row.bodySize, bodyChecksum: row.bodyChecksum,
                     body: isSmall(row) ? row.body : nil))
         }
         if let newest { cache.markUsed(newest) } else { cache.countMiss() }
-        return entries
     }
 
     package func responses(of url: String) -> [StoredResponse] {

@@ -44,7 +44,8 @@ final class ManagedCache: Sendable {
     }
 
     func entries(for key: String) -> [CacheEntry] {
-        var entries = (store?.entries(for: key) ?? []).map(CacheEntry.stored)
+        var entries: [CacheEntry] = []
+        store?.forEachEntry(of: key) { entries.append(.stored($0)) }
         if let part = interrupted.part(for: key) { entries.append(.interrupted(part)) }
         return entries
     }
