@@ -129,36 +129,6 @@ struct OfflineTests {
         try await synchronizer.waitUntilIdle()
     }
 
-    /// Notes for each failed load whether it was reported on the queue that has this value.
-    private final class Failures: SynchronizerObserver {
-        let key = DispatchSpecificKey<Bool>()
-        let areOnQueue = Collector<Bool>()
-
-        func synchronizerDid(_ event: SynchronizerEvent) {
-            if case .failed = event.kind { areOnQueue.append(DispatchQueue.getSpecific(key: key) ?? false) }
-        }
-    }
-
-    @Test("ends them in the background, not in the call that sets it", arguments: [false, true])
-    func background(hasCache: Bool) async throws {
-        let failures = Failures()
-        let synchronizer = bench.synchronizer {
-            $0.observer = failures
-            if !hasCache { $0.urlCache = nil }
-        }
-        let gate = Gate()
-        bench.server.handle("/x") { _ in Reply("x").waiting(for: gate, .afterBody(0)) }
-        for number in 0..<4 {
-            synchronizer.loadResource(DataResource(url: bench.server.url("/x?\(number)")), on: .global()) { _ in }
-        }
-        try await gate.waitForArrivals(4)
-        let setter = DispatchQueue(label: "setter")
-        setter.setSpecific(key: failures.key, value: true)
-        setter.async { synchronizer.isOffline = true }
-        #expect(try await failures.areOnQueue.wait(for: 4) == [false, false, false, false])
-        gate.open()
-    }
-
     @Test("answers interrupted loads like new ones if it is offline for a moment only")
     func moment() async throws {
         let gate = Gate()
