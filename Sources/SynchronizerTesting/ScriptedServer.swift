@@ -118,8 +118,7 @@ public final class ScriptedServer: Sendable {
     /// Returns the first `count` requests once they have been received.
     @discardableResult
     public func waitForRequests(_ count: Int) async throws -> [RecordedRequest] {
-        let journal = try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }
-        return Array(journal.requests.prefix(max(0, count)))
+        try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }.first(count)
     }
 
     /// Returns the request with that number, from 0, once it has been received.

@@ -61,8 +61,7 @@ public final class StubServer: Sendable {
     /// - Throws: `CancellationError`, if the task is cancelled before.
     @discardableResult
     public func waitForRequests(_ count: Int) async throws -> [RecordedRequest] {
-        let journal = try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }
-        return Array(journal.requests.prefix(max(0, count)))
+        try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }.first(count)
     }
 
     /// Numbers and records a request.

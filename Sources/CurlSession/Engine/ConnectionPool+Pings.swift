@@ -41,9 +41,10 @@ extension ConnectionPool {
 }
 
 /// While a large response fills its buffer, these versions also lose the error with which a server has ended another response
-/// on the connection (RFC 9113 §5.4.2). So new requests get connections of their own, up to the limit for their host. If another
-/// response has neither a length nor a coding, nobody knows whether it is complete. With `refusesUncertainEnds`, the task of a
-/// small `GET` then fails. The next request for the same URL waits for a connection of its own.
+/// on the connection (RFC 9113 §5.4.2). So new requests get connections of their own, up to the limit for their host. If the other
+/// response has neither a length nor a coding, the session can't know whether it is complete. In this case,
+/// `refusesUncertainEnds` makes the task of a small `GET` fail. The next request for the same URL waits for a connection of its
+/// own.
 extension ConnectionPool {
     /// Whether a request needs a new connection. At the limit, it shares one, because large responses may take minutes.
     func mustAvoidLarge(_ transfer: Transfer) -> Bool {

@@ -15,6 +15,9 @@ struct Journal: Sendable {
         dropOldest()
     }
 
+    /// The first requests that are kept: none if the count is negative.
+    func first(_ count: Int) -> [RecordedRequest] { Array(requests.prefix(max(0, count))) }
+
     /// Keeps the capacity. Drops half of the requests at a time, because dropping one takes as long.
     private mutating func dropOldest() {
         let surplus = requests.count - max(0, capacity)

@@ -83,19 +83,24 @@ struct FileDeliveryTests {
         #expect(try FileSystem.names(in: path)?.count == 5)
     }
 
+    /// Stores a body, and opens its file.
+    private func storedFile(of body: Data, in directory: TemporaryDirectory) throws -> (id: Int64, file: BodyFile) {
+        let (cache, url) = (directory.cache(), "https://example.com/x")
+        cache.store(StoredRecord(Sample.stored(url)), body: body)
+        cache.flush()
+        let id = try #require(cache.rows(of: url).first).id
+        return (id, try #require(cache.bodyFile(of: id, url: url)))
+    }
+
     @Test(
         "a body that is changed while it is read, through a caller's link, is an error at its end",
         arguments: [true, false])
     func changedDuringRead(isPart: Bool) throws {
-        let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
-        let cache = directory.cache()
-        cache.store(StoredRecord(Sample.stored(url)), body: whole)
-        cache.flush()
-        let row = try #require(cache.rows(of: url).first)
-        let found = try #require(cache.bodyFile(of: row.id, url: url))
+        let (directory, whole) = (TemporaryDirectory(), Sample.body(1_000_000, seed: 1))
+        let (id, found) = try storedFile(of: whole, in: directory)
         let body = isPart ? try #require(found.part(100..<999_000)) : found
         #expect(body.data == (isPart ? whole[100..<999_000] : whole))
-        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(row.id))
+        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(id))
         var count = 0
         #expect(throws: FileError.self) {
             try body.forEachPiece { piece in
@@ -114,16 +119,12 @@ struct FileDeliveryTests {
 
     @Test("a part of a body is of the bytes that were verified: none if a caller changed the body after it was opened")
     func changedBeforePart() throws {
-        let (directory, url, whole) = (TemporaryDirectory(), "https://example.com/x", Sample.body(1_000_000, seed: 1))
-        let cache = directory.cache()
-        cache.store(StoredRecord(Sample.stored(url)), body: whole)
-        cache.flush()
-        let row = try #require(cache.rows(of: url).first)
-        let found = try #require(cache.bodyFile(of: row.id, url: url))
+        let (directory, whole) = (TemporaryDirectory(), Sample.body(1_000_000, seed: 1))
+        let (id, found) = try storedFile(of: whole, in: directory)
         for part in [0..<0, 0..<1, 100..<999_000, 300_000..<300_007, 999_999..<1_000_000] {
             #expect(found.part(part)?.data == whole[part])
         }
-        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(row.id))
+        let path = URL(fileURLWithPath: try directory.generation.bodies.settledPath(id))
         let handle = try FileHandle(forUpdating: path)
         try handle.write(contentsOf: Data([whole[0] ^ 1]))
         try handle.close()
